@@ -22,9 +22,9 @@ from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-from pytest_ireval.report.data_files import results_text, run_of
-from pytest_ireval.report.page import page_text
-from pytest_ireval.report.query_view import queries_data
+from pytest_ireval.report.page import render_page
+from pytest_ireval.report.query_data import format_query_data
+from pytest_ireval.report.results_file import format_results, parse_run
 from pytest_ireval.results.suite_result import RunResult
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
@@ -54,9 +54,9 @@ def main() -> int:
     options = read_options()
     run = run_to_show(options)
     start = time.perf_counter()
-    text = page_text(run)
+    text = render_page(run)
     written = time.perf_counter() - start
-    print(f"results.json:      {len(results_text(run).encode()) / 1e6:8.2f} MB")
+    print(f"results.json:      {len(format_results(run).encode()) / 1e6:8.2f} MB")
     print(f"page:              {len(text.encode()) / 1e6:8.2f} MB, of these data of queries {size_of_data(run):.2f} MB")
     print(f"to write the page: {written:8.2f} s")
     with TemporaryDirectory() as folder:
@@ -83,7 +83,7 @@ def read_options() -> argparse.Namespace:
 def run_to_show(options: argparse.Namespace) -> RunResult:
     """The run of a file, or one that is made up."""
     if options.results is not None:
-        return run_of(options.results.read_text(encoding="utf-8"), str(options.results))
+        return parse_run(options.results.read_text(encoding="utf-8"), str(options.results))
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
     from importlib import import_module
 
@@ -93,7 +93,7 @@ def run_to_show(options: argparse.Namespace) -> RunResult:
 
 
 def size_of_data(run: RunResult) -> float:
-    return len(queries_data(run).encode()) / 1e6
+    return len(format_query_data(run).encode()) / 1e6
 
 
 def measured(file: Path, rounds: int) -> dict[str, float]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_ireval import Policies, compare
-from pytest_ireval.report.charts.comparison import CURVE_METRICS, comparison_chart
+from pytest_ireval.report.charts.comparison import CURVE_METRICS, make_comparison_chart
 from pytest_ireval.report.charts.drawing import draw_file
 from pytest_ireval.statistics.resolution import resolution
 from pytest_ireval_lab.commands.plan_online_command import draw_detectable
@@ -59,7 +59,7 @@ def comparison() -> str:
     found = compare(
         DATA / "judgments.txt", rankings, ["nDCG@10", *CURVE_METRICS], policies=Policies(missing_queries="zero")
     )
-    return draw_file(comparison_chart(found, ["nDCG@10"]))
+    return draw_file(make_comparison_chart(found, ["nDCG@10"]))
 
 
 def verdicts() -> str:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pytest_ireval.report.data_files import FORMAT, IN_PARTS, PARTS
+from pytest_ireval.report.results_file import FORMAT, IN_PARTS, PARTS
 from pytest_ireval.results.plain import classify_type, read_type_hints
 from pytest_ireval.results.suite_result import RunResult
 

@@ -27,9 +27,9 @@ from pytest_ireval.cli.why_text import FORMATS as WHY_TEXTS
 from pytest_ireval.cli.why_text import Grid, make_blocks
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.clock import format_moment, read_clock
-from pytest_ireval.report.page import page_text
-from pytest_ireval.report.summary_table import summary_lines
-from pytest_ireval.report.wording import word_of
+from pytest_ireval.report.formatting import name_verdict
+from pytest_ireval.report.page import render_page
+from pytest_ireval.report.terminal_summary import format_summary
 from pytest_ireval.results.comparison import Comparison
 from pytest_ireval.results.evaluation import Evaluation, Library
 from pytest_ireval.results.explanation import Explanation
@@ -172,8 +172,8 @@ def _(result: Explanation) -> Columns:
 @render_html.register
 def _(result: SuiteResult) -> str:
     """The verdicts as a table, which every notebook can show, and the page of the report below it."""
-    rows = [[word_of(each), each.id, each.headline] for each in result.outcomes]
-    page = page_text(_run(result))
+    rows = [[name_verdict(each), each.id, each.headline] for each in result.outcomes]
+    page = render_page(_run(result))
     page = page.replace("<head>", '<head><base href="about:srcdoc">', 1)  # or links in it would open the notebook in it
     below = f'<iframe srcdoc="{escape(page)}" title="report of {_escape(result.name)}" {_FRAME}></iframe>'
     if len(page) > LARGEST:
@@ -186,7 +186,7 @@ def _(result: SuiteResult) -> str:
 
 @render_text.register
 def _(result: SuiteResult) -> str:
-    return "\n".join(summary_lines(_run(result)))
+    return "\n".join(format_summary(_run(result)))
 
 
 def _run(result: SuiteResult) -> RunResult:

@@ -27,8 +27,6 @@ from pytest_ireval.plugins.plugin_types import DiagnosisKind, RuleKind, SourceKi
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress, Stopwatch
 from pytest_ireval.report.charts.panels import Curve, CurvePanel, draw_curves
-from pytest_ireval.report.data_files import recorded_run
-from pytest_ireval.report.markdown_text import inert, markdown_table
 from pytest_ireval.results.comparison import MetricComparison
 from pytest_ireval.results.policies import Grades
 from pytest_ireval.results.run_folder import is_run_folder

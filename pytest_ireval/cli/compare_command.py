@@ -43,7 +43,7 @@ from pytest_ireval.data.formats.writers import replace_files
 from pytest_ireval.data.side_data import SideData
 from pytest_ireval.errors import IrevalError, Problem, did_you_mean
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.report.charts.comparison import CURVE_METRICS, comparison_chart
+from pytest_ireval.report.charts.comparison import CURVE_METRICS, make_comparison_chart
 from pytest_ireval.results.comparison import Comparison, Pair
 from pytest_ireval.results.policies import Policies
 from pytest_ireval.text_table import escape_unprintable
@@ -218,7 +218,7 @@ def command(
     if svg is not None:
         from pytest_ireval.report.charts.drawing import draw_file  # imports Jinja, which most runs do not need
 
-        replace_files({svg: [draw_file(comparison_chart(comparison, compared))]})
+        replace_files({svg: [draw_file(make_comparison_chart(comparison, compared))]})
         comparison = _keep_metrics(comparison, compared)
     view = View(_order_rankings(comparison, first), terminal_width(), per_query=per_query, every_pair=pairs)
     click.echo(_replace_triangles(_FORMATS[form](comparison, view)), nl=False)

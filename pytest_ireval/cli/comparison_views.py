@@ -297,7 +297,7 @@ LETTERS = 52
 def render_page(comparison: Comparison, view: View) -> str:
     """One file that needs nothing else; values of queries are in it with ``view.per_query``."""
     from pytest_ireval.report.page import Asset
-    from pytest_ireval.report.templates import environment, read_asset
+    from pytest_ireval.report.templates import get_environment, read_asset
 
     style, script = (Asset(read_asset(name)) for name in ("comparison.css", "comparison.js"))
     only = "base-uri 'none'; form-action 'none'"
@@ -309,7 +309,7 @@ def render_page(comparison: Comparison, view: View) -> str:
     else:
         notes.append("the page shows pairs of up to 52 rankings only; --format csv has all pairs")
     return (
-        environment()
+        get_environment()
         .get_template("comparison.html.jinja")
         .render(
             policy=f"default-src 'none'; style-src {style.fingerprint}; script-src {script.fingerprint}; {only}",

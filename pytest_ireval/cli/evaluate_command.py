@@ -170,7 +170,7 @@ def _format_trec(evaluation: Evaluation, per_query: bool) -> str:
 
 
 def _format_html(evaluation: Evaluation, per_query: bool) -> str:
-    from pytest_ireval.report.templates import environment
+    from pytest_ireval.report.templates import get_environment
 
     tables = [
         {
@@ -181,7 +181,7 @@ def _format_html(evaluation: Evaluation, per_query: bool) -> str:
         for unit in UNITS
         if per_query and _select_metrics(evaluation, unit)
     ]
-    page = environment().get_template("evaluation.html.jinja")
+    page = get_environment().get_template("evaluation.html.jinja")
     return page.render(evaluation=evaluation, notes=list(collect_notes(evaluation)), tables=tables)
 
 

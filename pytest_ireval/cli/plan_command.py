@@ -14,7 +14,7 @@ from pytest_ireval.gate.chance_of_red import ChanceOfRed, estimate_chance_of_red
 from pytest_ireval.gate.clock import read_date
 from pytest_ireval.gate.sensitivity import Known, Outlook, collect_known, foresee_rules
 from pytest_ireval.plugins.conftests import Conftests
-from pytest_ireval.report.data_files import RESULTS, recorded_run, report_folders
+from pytest_ireval.report.results_file import RESULTS, list_report_folders, read_run
 from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.statistics.resolution import LIKENESS
 from pytest_ireval.suite.quantities import Tolerance, read_tolerance
@@ -84,8 +84,8 @@ WIDTH = 100
 
 def _last_run(suite: Suite, report: Path | None) -> RunResult | None:
     """The newest run of the suite that left a report."""
-    folders = [folder for folder in report_folders(suite.path, report) if (folder / RESULTS).is_file()]
-    runs = [run for run in map(recorded_run, folders) if any(each.name == suite.name for each in run.suites)]
+    folders = [folder for folder in list_report_folders(suite.path, report) if (folder / RESULTS).is_file()]
+    runs = [run for run in map(read_run, folders) if any(each.name == suite.name for each in run.suites)]
     return max(runs, key=lambda run: run.date, default=None)
 
 

@@ -11,9 +11,9 @@ from pytest_ireval.data.formats.writers import replace_files
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.pytest_plugin.report_files import TO_JUDGE, ReportFiles, keep_grades
 from pytest_ireval.pytest_plugin.sections import make_section_templates
-from pytest_ireval.report.data_files import RESULTS, recorded_run
-from pytest_ireval.report.summary_table import section_warnings
+from pytest_ireval.report.results_file import RESULTS, read_run
 from pytest_ireval.report.templates import check_sections
+from pytest_ireval.report.terminal_summary import list_section_warnings
 from pytest_ireval.results.run_folder import FOLDER
 from pytest_ireval.text_table import escape_unprintable
 
@@ -36,12 +36,12 @@ def command(results: Path, to: Path | None, suites: Path | None) -> None:
     """
     path = (results / RESULTS if results.is_dir() else results).absolute()
     templates = make_section_templates(registry_at(suites).sections.values())
-    run = check_sections(recorded_run(results), templates)
+    run = check_sections(read_run(results), templates)
     files = ReportFiles(path.parent, Path.cwd(), templates=templates)
     target = path.parent if to is None else to
     for name, text in files.format_derived_files(run).items():
         _write(target / name, text)
-    for warning in section_warnings(run):
+    for warning in list_section_warnings(run):
         click.echo(escape_unprintable(warning), err=True)
 
 

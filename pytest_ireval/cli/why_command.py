@@ -52,7 +52,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import Progress
-from pytest_ireval.report.data_files import report_folders
+from pytest_ireval.report.results_file import list_report_folders
 from pytest_ireval.results.explanation import Explanation
 from pytest_ireval.results.run_folder import FOLDER
 from pytest_ireval.rules.population import Population
@@ -280,7 +280,7 @@ def _ask_source(suite: Suite, registry: Registry, progress: Progress, explains: 
 
 def _find_last_run(suite: Suite, report: Path | None) -> LastRun | None:
     """The newest of the runs that left a report here, above here, or above the suite."""
-    folders = report_folders(suite.path, report)
+    folders = list_report_folders(suite.path, report)
     found = [run for folder in folders if (folder / FILE).is_file() and (run := read_last_run(folder / FILE, suite))]
     return max(found, key=lambda run: run.date, default=None)
 

@@ -24,7 +24,7 @@ from pytest_ireval.pytest_plugin.planned_suite import make_baseline_key
 from pytest_ireval.pytest_plugin.python_gates import GATES, Gate
 from pytest_ireval.pytest_plugin.run_plugins import RunPlugins, find_plugins
 from pytest_ireval.pytest_plugin.terminal import get_width
-from pytest_ireval.report.failure_text import failure_text
+from pytest_ireval.report.failure_text import format_failure
 from pytest_ireval.results.evaluation import Evaluation
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.suite.loading import load_suite, load_suites
@@ -94,7 +94,7 @@ class Gatekeeper:
             date = format_moment(read_clock())
         for outcome in result.outcomes:
             if outcome.verdict != "pass":
-                yield failure_text(outcome, result, date=date, width=self.width)
+                yield format_failure(outcome, result, date=date, width=self.width)
 
     def _absolute(self, path: str | os.PathLike[str]) -> Path:
         return Path(os.path.abspath(self.file.parent / path))

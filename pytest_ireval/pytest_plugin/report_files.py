@@ -19,11 +19,13 @@ from pytest_ireval.gate.clock import format_moment, read_clock
 from pytest_ireval.gate.last_run import BEFORE
 from pytest_ireval.gate.last_run import FILE as RANKINGS
 from pytest_ireval.pytest_plugin.code_host import source_links
-from pytest_ireval.report.commands import PAGE, link_to, rule_anchor, suite_anchor
-from pytest_ireval.report.data_files import PARTS, RESULTS, metrics_text, results_files, to_judge_text
-from pytest_ireval.report.page import page_text
-from pytest_ireval.report.summary_markdown import summary_text
-from pytest_ireval.report.templates import SectionTemplate, TemplateCache, environment
+from pytest_ireval.report.commands import PAGE, make_fragment, make_rule_anchor, make_suite_anchor
+from pytest_ireval.report.markdown_summary import format_markdown_summary
+from pytest_ireval.report.metrics_file import format_metrics
+from pytest_ireval.report.page import render_page
+from pytest_ireval.report.results_file import PARTS, RESULTS, format_results_files
+from pytest_ireval.report.templates import SectionTemplate, TemplateCache, get_environment
+from pytest_ireval.report.to_judge_file import format_to_judge
 from pytest_ireval.results.run_folder import FOLDER, IGNORED
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 
@@ -123,29 +125,29 @@ class ReportFiles:
         """The place on the page of a rule or of the whole suite; empty if no files are written."""
         if self.folder is None:
             return ""
-        anchor = rule_anchor(suite, rule) if rule else suite_anchor(suite)
-        return f"{self._display(self.folder / PAGE)}{link_to(anchor)}"
+        anchor = make_rule_anchor(suite, rule) if rule else make_suite_anchor(suite)
+        return f"{self._display(self.folder / PAGE)}{make_fragment(anchor)}"
 
     def format_summary(self, result: RunResult) -> str:
         """The run for a pull request; a folder of another name makes another comment."""
         name = "" if self.folder is None or self.folder.name == FOLDER else self.folder.name
-        return summary_text(result, source_links(self.root), name, self.shown_results_path)
+        return format_markdown_summary(result, source_links(self.root), name, self.shown_results_path)
 
     def _format_page(self, result: RunResult) -> str:
-        return page_text(result, self.templates, source_links(self.root))
+        return render_page(result, self.templates, source_links(self.root))
 
     def _format_texts(self, result: RunResult) -> dict[str, str]:
         return {
             "summary.md": self.format_summary(result),
-            "metrics.txt": metrics_text(result),
-            TO_JUDGE: to_judge_text(result),
+            "metrics.txt": format_metrics(result),
+            TO_JUDGE: format_to_judge(result),
         }
 
     def _format_files(self, result: RunResult, page: str) -> dict[Path, str | bytes]:
         """The content of each file, the results and their parts first; an empty content removes its file."""
         if self.folder is None:
             return {}
-        contents: dict[str, str | bytes] = {**results_files(result), PAGE: page, **self._format_texts(result)}
+        contents: dict[str, str | bytes] = {**format_results_files(result), PAGE: page, **self._format_texts(result)}
         contents[RANKINGS] = self.rankings
         return {self.folder / name: content for name, content in contents.items()}
 
@@ -230,7 +232,7 @@ def cache_templates(config: pytest.Config) -> None:
     """Keep compiled templates in pytest's cache: to compile them takes a fifth of the run of a small suite."""
     if config.pluginmanager.hasplugin("cacheprovider"):
         with suppress(OSError):  # without the folder, templates are compiled as ever
-            environment().bytecode_cache = TemplateCache(str(config.cache.mkdir("ireval-templates")))
+            get_environment().bytecode_cache = TemplateCache(str(config.cache.mkdir("ireval-templates")))
 
 
 def make_report_files(config: pytest.Config, options: argparse.Namespace) -> ReportFiles:

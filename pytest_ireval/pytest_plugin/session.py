@@ -27,7 +27,7 @@ from pytest_ireval.pytest_plugin.run_plugins import RunPlugins
 from pytest_ireval.pytest_plugin.suite_run import SuiteRun
 from pytest_ireval.pytest_plugin.workers import WorkerFolder
 from pytest_ireval.report.commands import node_path
-from pytest_ireval.report.failure_text import failure_text, short_text, told_whole
+from pytest_ireval.report.failure_text import format_failure, format_short_failure, is_shown_whole
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.suite.finding import find_broken_links, is_suite
@@ -175,9 +175,9 @@ class EvaluationSession:
                 return result.error
             return f"the inputs of {result.name} are broken; the full error is at {node_path(result)}::{first}"
         files, verbosity = make_report_files(self.config, self.config.option), self.config.get_verbosity()
-        if verbosity < 2 and not told_whole(result, outcome.id):
-            return short_text(outcome, result, self.width, files.shown_results_path)
-        return failure_text(
+        if verbosity < 2 and not is_shown_whole(result, outcome.id):
+            return format_short_failure(outcome, result, self.width, files.shown_results_path)
+        return format_failure(
             outcome,
             result,
             date=format_moment(self.moment),

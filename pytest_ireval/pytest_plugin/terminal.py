@@ -17,8 +17,14 @@ from pytest_ireval.pytest_plugin.baseline_update import BaselineUpdate
 from pytest_ireval.pytest_plugin.code_host import format_annotations, is_in_github, make_printable, source_links
 from pytest_ireval.pytest_plugin.finish import RunEnd, read_user_property
 from pytest_ireval.pytest_plugin.items import RULE_PROPERTY
-from pytest_ireval.report.red_checks import suite_text
-from pytest_ireval.report.summary_table import brief_lines, reason_lines, section_warnings, summary_lines, update_lines
+from pytest_ireval.report.red_checks import format_suite_failures
+from pytest_ireval.report.terminal_summary import (
+    format_brief_summary,
+    format_reasons,
+    format_summary,
+    format_updates,
+    list_section_warnings,
+)
 from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.words import format_count
 
@@ -119,7 +125,7 @@ class TerminalSummary:
             if len(checks) < 2 or evaluation is None or not _can_be_merged(of_suite):
                 continue
             result = evaluation.result
-            text = suite_text(
+            text = format_suite_failures(
                 [outcome for outcome in result.outcomes if outcome.id in checks],
                 result,
                 date=format_moment(end.moment),
@@ -155,12 +161,12 @@ def write_summary(
     """Write the rows; with -q a line for each red suite, and the verdict unless all is well."""
     verbosity, width = config.get_verbosity(), get_width(config)
     if verbosity < 0:
-        lines = [*brief_lines(result, width), *section_warnings(result)]
+        lines = [*format_brief_summary(result, width), *list_section_warnings(result)]
     else:
         reporter.section("ireval")
-        reasons = reason_lines(result, width) if verbosity > 0 else []
-        lines = [*reasons, *summary_lines(result, width, statistics=verbosity > 0)]
-    for line in (*lines, *update_lines(result, width), *update.messages):
+        reasons = format_reasons(result, width) if verbosity > 0 else []
+        lines = [*reasons, *format_summary(result, width, statistics=verbosity > 0)]
+    for line in (*lines, *format_updates(result, width), *update.messages):
         for piece in colour_summary_line(make_printable(line)):
             reporter.write(piece.text, **MARKUP[piece.tone])
         reporter.write("\n")

@@ -7,17 +7,18 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import NamedTuple
 
-from pytest_ireval.report.commands import accept_command, why_command
-from pytest_ireval.report.wording import (
-    cause_label,
-    cause_words,
-    certainty_words,
-    figure,
+from pytest_ireval.report.commands import format_accept_command, format_why_command
+from pytest_ireval.report.formatting import (
+    choose_cause_label,
+    describe_cause,
+    describe_certainty,
+    format_comparison,
+    format_value,
     is_explained,
-    moved_figures,
-    moved_word,
+    name_worsening,
 )
-from pytest_ireval.results.outcome import Cause, Diagnosis, Outcome, Placed, QueryChange, SliceFigures
+from pytest_ireval.report.input_changes import describe_inputs
+from pytest_ireval.results.outcome import Diagnosis, Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.suite_result import BaselineInfo, SuiteResult
 from pytest_ireval.text_table import (
     escape_unprintable,
@@ -27,13 +28,13 @@ from pytest_ireval.text_table import (
     truncate_middle,
     wrap_text,
 )
-from pytest_ireval.words import format_count, list_changes
+from pytest_ireval.words import format_count
 
 CAUSE_QUERIES, SHORTEST_TITLE, LONGEST_TITLE = 5, 8, 40
 """The number of queries of a cause that are named; the least and the most characters of a title."""
 
 
-def failure_text(
+def format_failure(
     outcome: Outcome,
     suite: SuiteResult,
     *,
@@ -51,65 +52,65 @@ def failure_text(
     facts = (*outcome.statistics, *outcome.facts) if statistics else outcome.facts
     direction = next((metric.direction for metric in suite.metrics if metric.name == outcome.metric), "higher")
     first = outcome.figures[0] if statistics and outcome.figures else None
-    certain = certainty_words(first, moved_word(direction), "interval") if first else ""
+    certain = describe_certainty(first, name_worsening(direction), "interval") if first else ""
     label = escape_unprintable(first.slice.partition("=")[2] or first.slice) if first else ""
     parts = [
-        _failure_head(outcome, suite, width),
-        list(cause_lines(suite, width, outcome)),
+        _format_head(outcome, suite, width),
+        list(format_causes(suite, width, outcome)),
         [
-            *_figure_lines(outcome, width),
+            *_format_figures(outcome, width),
             *(wrap_text(certain, width, f"  {label}: ", "    ") if certain else []),
             *(line for fact in facts for line in wrap_text(fact, width, "  ", "    ")),
         ],
-        _query_lines(outcome, suite.depth, width, queries),
-        list(circumstance_lines(outcome, suite, date, width, report, verbose=statistics)),
+        _format_queries(outcome, suite.depth, width, queries),
+        list(format_circumstances(outcome, suite, date, width, report, verbose=statistics)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def _failure_head(outcome: Outcome, suite: SuiteResult, width: int) -> list[str]:
+def _format_head(outcome: Outcome, suite: SuiteResult, width: int) -> list[str]:
     first, *others = outcome.headline.splitlines() or [""]
     place = f"{escape_unprintable(outcome.place)}: " if outcome.place else ""
     headline = [
         place + escape_unprintable(first),
         *map(escape_unprintable, others),
     ]  # that of an error may have several lines
-    return [*headline, *sentence_lines(outcome.sentence, suite, width)]
+    return [*headline, *format_sentence(outcome.sentence, suite, width)]
 
 
-def sentence_lines(sentence: str, suite: SuiteResult, limit: int) -> list[str]:
+def format_sentence(sentence: str, suite: SuiteResult, limit: int) -> list[str]:
     """A sentence, and the owner of the suite."""
     owner = f"Owner {suite.owner}." if suite.owner else ""
     text = " ".join(filter(None, (sentence, owner)))
     return wrap_text(text, limit) if text else []
 
 
-def cause_lines(suite: SuiteResult, limit: int, outcome: Outcome | None = None) -> Iterator[str]:
+def format_causes(suite: SuiteResult, limit: int, outcome: Outcome | None = None) -> Iterator[str]:
     """The plain causes, above all figures; of several red outcomes the first has them whole, the others in one line."""
     if outcome is not None and not _has_cause(outcome):
         return
     red = (each for each in suite.outcomes if each.verdict in ("fail", "error") and _has_cause(each))
     whole = outcome is None or outcome.id == next(red, outcome).id
     for number, cause in enumerate(suite.diagnoses if whole else suite.diagnoses[:1]):
-        label = "also" if number else cause_label("fail", cause).lower()
-        yield from wrap_text(escape_unprintable(cause_words(cause)), limit, f"  {label}: ", "    ")
+        label = "also" if number else choose_cause_label("fail", cause).lower()
+        yield from wrap_text(escape_unprintable(describe_cause(cause)), limit, f"  {label}: ", "    ")
         if not number and whole:
             yield from wrap_text(escape_unprintable(cause.advice), limit, "    ", "    ") if cause.advice else ()
-            yield from wrap_text(queries_words(cause), limit, "    ", "    ") if cause.queries else ()
+            yield from wrap_text(list_queries_of_cause(cause), limit, "    ", "    ") if cause.queries else ()
 
 
 def _has_cause(outcome: Outcome) -> bool:
     return bool(outcome.metric) or outcome.kind == "inputs"
 
 
-def queries_words(cause: Diagnosis) -> str:
+def list_queries_of_cause(cause: Diagnosis) -> str:
     """The first queries of a cause: ``queries: q07, q12 and 8 more``."""
     named = [truncate(each, LONGEST_TITLE) for each in cause.queries[:CAUSE_QUERIES]]
     more = cause.affected - len(named)
     return f"queries: {', '.join(map(escape_unprintable, named))}{f' and {more} more' if more else ''}"
 
 
-def circumstance_lines(
+def format_circumstances(
     outcome: Outcome, suite: SuiteResult, date: str, limit: int, report: str, *, verbose: bool = False
 ) -> Iterator[str]:
     """Cause, baseline and commands, as far as the outcome has to do with them.
@@ -121,25 +122,25 @@ def circumstance_lines(
     if outcome.against:
         yield from wrap_text(outcome.against, limit, "  compared with: ", "    ")
     if stored and suite.cause is not None:
-        yield from wrap_text(cause_sentence(suite.cause, outcome.metric), limit, "  inputs: ", "    ")
+        yield from wrap_text(describe_inputs(suite.cause, outcome.metric), limit, "  inputs: ", "    ")
     if stored and suite.baseline is not None:
-        line = f"  baseline: {baseline_words(suite.baseline, date)}"
+        line = f"  baseline: {describe_baseline(suite.baseline, date)}"
         if where and measure_width(line) + 6 + measure_width(where) <= limit:
             line, where = f"{line}      {where}", ""
         yield line
     if where:
         yield f"  report:   {report}"
     if outcome.metric and outcome.queries and outcome.explained:
-        yield f"  why:      {why_command(suite, outcome.metric, outcome.queries[0].query)}"
+        yield f"  why:      {format_why_command(suite, outcome.metric, outcome.queries[0].query)}"
     if outcome.missing_baseline and not outcome.against:
-        yield f"  accept:   {accept_command(suite, new=True)}"
+        yield f"  accept:   {format_accept_command(suite, new=True)}"
     elif stored and outcome.verdict != "error":
         away = is_explained(suite) and not verbose
-        command = "if this is intended, -v shows the command" if away else accept_command(suite, new=False)
+        command = "if this is intended, -v shows the command" if away else format_accept_command(suite, new=False)
         yield f"  accept:   {command}"
 
 
-def baseline_words(baseline: BaselineInfo, date: str) -> str:
+def describe_baseline(baseline: BaselineInfo, date: str) -> str:
     """The accepted commit, and its age: ``3f9c2e1 on main, 2 days old``."""
     commit = escape_unprintable(baseline.commit[:7]) or (
         "no commit yet" if baseline.branch else "no commit (not in a git repository)"
@@ -147,13 +148,13 @@ def baseline_words(baseline: BaselineInfo, date: str) -> str:
     branch = f" on {escape_unprintable(baseline.branch)}" if baseline.branch else ""
     dirty = " with uncommitted changes" if baseline.dirty else ""
     forced = ", forced" if baseline.forced else ""
-    return f"{commit}{branch}{dirty}, {_age(baseline.date, date)}{forced}"
+    return f"{commit}{branch}{dirty}, {_describe_age(baseline.date, date)}{forced}"
 
 
-def _age(then: str, now: str) -> str:
+def _describe_age(then: str, now: str) -> str:
     """The age in the largest unit that fits at least once; the date if the age is unknown."""
     try:
-        passed = _moment(now) - _moment(then)
+        passed = _parse_date(now) - _parse_date(then)
     except ValueError:
         return escape_unprintable(then) or "of unknown date"
     if passed < timedelta(0):
@@ -165,7 +166,7 @@ def _age(then: str, now: str) -> str:
     return "less than a minute old"
 
 
-def _moment(text: str) -> datetime:
+def _parse_date(text: str) -> datetime:
     """A date in ISO 8601; in UTC unless it says otherwise."""
     moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
     return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
@@ -200,23 +201,23 @@ CLOSE = Spacing((1, 1, 1, 1, 1, 1), "/", " <- {}", brief=True, counts=False)
 """For counts of millions."""
 
 
-def _figure_lines(outcome: Outcome, limit: int) -> list[str]:
+def _format_figures(outcome: Outcome, limit: int) -> list[str]:
     if not outcome.figures:
         return []
     tries = [*((spacing, WIDEST) for spacing in SPACINGS), *((spacing, NARROW) for spacing in (SPACINGS[-1], CLOSE))]
     rows: list[list[str]] = []
     for spacing, most in tries:
-        rows = _slices(outcome.figures, spacing, most)
+        rows = _lay_out_slices(outcome.figures, spacing, most)
         if max(measure_width(row[-1]) for row in rows) <= limit - 2:
             break
     return [f"  {line}" for row in rows for line in row]
 
 
-def _slices(figures: Sequence[SliceFigures], spacing: Spacing, most: int) -> list[list[str]]:
+def _lay_out_slices(figures: Sequence[SliceFigures], spacing: Spacing, most: int) -> list[list[str]]:
     """The lines of each slice; without baselines there is no change to be shown."""
     compared = any(each.baseline is not None for each in figures)
     header = ["", *(["baseline"] if compared else []), "now", *(["change", ""] if compared else [])]
-    rows = [[each.label, *(moved_figures(each) if compared else [figure(each.now)])] for each in figures]
+    rows = [[each.label, *(format_comparison(each) if compared else [format_value(each.now)])] for each in figures]
     if spacing.counts or not compared:
         header.append("queries")
         rows = [[*row, f"{each.queries:,}"] for row, each in zip(rows, figures, strict=True)]
@@ -227,7 +228,7 @@ def _slices(figures: Sequence[SliceFigures], spacing: Spacing, most: int) -> lis
     last = [
         cell
         + (
-            " " * (broad - measure_width(cell)) + spacing.over.format(_decided(each, spacing.brief))
+            " " * (broad - measure_width(cell)) + spacing.over.format(_describe_decision(each, spacing.brief))
             if each.over
             else ""
         )
@@ -239,73 +240,73 @@ def _slices(figures: Sequence[SliceFigures], spacing: Spacing, most: int) -> lis
     return lay_out_rows([header, *wide], right, gaps[: len(header) - 1], most)
 
 
-def _decided(each: SliceFigures, brief: bool) -> str:
+def _describe_decision(each: SliceFigures, brief: bool) -> str:
     """A rule by evidence may be red although the change that was observed is within the tolerance."""
     if each.tolerance is None or abs(each.change or 0.0) <= each.tolerance:
         return "red" if brief else "breaks the rule"
     return "over" if brief else "over tolerance"
 
 
-def _query_lines(outcome: Outcome, depth: int, limit: int, shown: int | None) -> list[str]:
+def _format_queries(outcome: Outcome, depth: int, limit: int, shown: int | None) -> list[str]:
     queries = outcome.queries[:shown]
     if not queries:
         return []
-    lines, *rows = _queries(queries, outcome, depth, limit)
+    lines, *rows = _lay_out_queries(queries, outcome, depth, limit)
     for row, query in zip(rows, queries, strict=True):
         lines += [*row, *(f"    {line}" for line in (wrap_text(query.note, limit - 4) if query.note else ()))]
-    return [*lines, *_more(outcome, len(queries)), *top_lines(queries[0], limit)]
+    return [*lines, *_count_other_queries(outcome, len(queries)), *format_top_documents(queries[0], limit)]
 
 
-def _queries(queries: Sequence[QueryChange], outcome: Outcome, depth: int, limit: int) -> list[list[str]]:
+def _lay_out_queries(queries: Sequence[QueryChange], outcome: Outcome, depth: int, limit: int) -> list[list[str]]:
     """The lines of the header and of each query; columns that no query has anything in are left out."""
-    columns = [[truncate(outcome.metric, WIDEST_METRIC) or "value", *(moved_text(query) for query in queries)]]
+    columns = [[truncate(outcome.metric, WIDEST_METRIC) or "value", *(format_query_values(query) for query in queries)]]
     if not any(query.now is not None or query.baseline is not None for query in queries):
         columns = []
     gaps = [3][: len(columns)]
     if any(query.best for query in queries):
-        documents = [_fitting_document(query, max(WIDEST_METRIC, limit // 3)) for query in queries]
-        columns.append([document_title([query.best for query in queries]), *documents])
-        columns.append(["now at", *(now_at(query.best, depth) for query in queries)])
+        documents = [_fit_document(query, max(WIDEST_METRIC, limit // 3)) for query in queries]
+        columns.append([choose_document_title([query.best for query in queries]), *documents])
+        columns.append(["now at", *(format_current_rank(query.best, depth) for query in queries)])
         gaps = [*gaps, 4 if gaps else 3, 2]
     right = [len(columns)] if len(columns) > 1 else []
     others = sum(max(measure_width(escape_unprintable(cell)) for cell in column) for column in columns)
     room = max(NARROW, min(WIDEST_QUERY, limit - 2 - others - sum(gaps)))
-    names = [outcome.worst, *(named_query(query, room) for query in queries)]
+    names = [outcome.worst, *(format_query(query, room) for query in queries)]
     rows = lay_out_rows(
         list(zip(names, *columns, strict=True)), right, gaps, {0: max(room, measure_width(outcome.worst))}
     )
     return [[f"  {line}" for line in row] for row in rows]
 
 
-def _fitting_document(query: QueryChange, room: int) -> str:
+def _fit_document(query: QueryChange, room: int) -> str:
     """The same; of an id that is longer than a table has room for, both ends: ids often begin alike."""
-    whole = best_document(query)
+    whole = format_best_document(query)
     if query.best is None or measure_width(escape_unprintable(whole)) <= room:
         return whole
     if query.best.title:  # it is cut to the room, or left out where that would leave less than a word
         title = escape_unprintable(query.best.title)
         left = measure_width(title) + room - measure_width(escape_unprintable(whole))
         shorter = replace(query.best, title=truncate(title, left) if left >= SHORTEST_TITLE else "")
-        return _fitting_document(replace(query, best=shorter), room)
+        return _fit_document(replace(query, best=shorter), room)
     name = escape_unprintable(query.best.document)
     short = truncate_middle(name, room - measure_width(escape_unprintable(whole)) + measure_width(name))
-    return best_document(replace(query, best=replace(query.best, document=short)))
+    return format_best_document(replace(query, best=replace(query.best, document=short)))
 
 
-def named_query(query: QueryChange, room: int) -> str:
+def format_query(query: QueryChange, room: int) -> str:
     """The id whole, and as much of the text as there is room for."""
     name, text = escape_unprintable(query.query), " ".join(escape_unprintable(query.text).split())
     left = room - measure_width(name) - 3
     return f'{name} "{truncate(text, left)}"' if text and left >= min(measure_width(text), 6) else name
 
 
-def moved_text(query: QueryChange) -> str:
+def format_query_values(query: QueryChange) -> str:
     """A query's value in the baseline and now."""
-    now = figure(query.now, 3)
-    return now if query.baseline is None else f"{figure(query.baseline, 3)} -> {now}"
+    now = format_value(query.now, 3)
+    return now if query.baseline is None else f"{format_value(query.baseline, 3)} -> {now}"
 
 
-def document_title(documents: Iterable[Placed | None]) -> str:
+def choose_document_title(documents: Iterable[Placed | None]) -> str:
     """The title of a column: where there is a baseline, the documents in it fell; else they are the best ones."""
     compared = {each.baseline is not None for each in documents if each is not None}
     if len(compared) != 1:
@@ -313,27 +314,27 @@ def document_title(documents: Iterable[Placed | None]) -> str:
     return "document that fell" if compared == {True} else "best document"
 
 
-def best_document(query: QueryChange) -> str:
+def format_best_document(query: QueryChange) -> str:
     """The document that fell, or the best one: its grade, and its rank before."""
     if query.best is None:
         return "-"
     rank = "" if query.best.baseline is None else f" #{query.best.baseline}"
-    return f"{query.best.named} ({grade_words(query.best)}){rank}"
+    return f"{query.best.named} ({describe_grade(query.best)}){rank}"
 
 
-def now_at(best: Placed | None, depth: int) -> str:
+def format_current_rank(best: Placed | None, depth: int) -> str:
     """The current rank of that document."""
     if best is None:
         return "-"
     return f"#{best.now}" if best.now is not None else f"not in top {depth}" if depth else "gone"
 
 
-def grade_words(placed: Placed) -> str:
+def describe_grade(placed: Placed) -> str:
     """The grade, as in ``grade 3``, or that there is none."""
     return "not judged" if placed.grade is None else f"grade {placed.grade:g}"
 
 
-def _more(outcome: Outcome, shown: int) -> Iterator[str]:
+def _count_other_queries(outcome: Outcome, shown: int) -> Iterator[str]:
     left, listed = outcome.query_count - shown, len(outcome.queries)
     if left and outcome.query_count <= 10:
         yield f"  … and {left} more: -v shows {'it' if left == 1 else 'them'}"
@@ -343,7 +344,7 @@ def _more(outcome: Outcome, shown: int) -> Iterator[str]:
         yield f"  … and {left:,} more" + (f": {', '.join(ways)}" if ways else "")
 
 
-def top_lines(query: QueryChange, limit: int) -> list[str]:
+def format_top_documents(query: QueryChange, limit: int) -> list[str]:
     """The top documents now, with their grades."""
     if not query.top:
         return []
@@ -353,152 +354,24 @@ def top_lines(query: QueryChange, limit: int) -> list[str]:
     if all(placed.grade is None for placed in query.top):
         text = f"{', '.join(documents)} ({'none' if len(documents) > 1 else 'not'} judged)"
     else:
-        text = ", ".join(f"{name} ({grade_words(placed)})" for name, placed in zip(documents, query.top, strict=True))
+        text = ", ".join(
+            f"{name} ({describe_grade(placed)})" for name, placed in zip(documents, query.top, strict=True)
+        )
     return wrap_text(f"{escape_unprintable(query.query)} top {len(query.top)} is now {text}", limit, "  ", "    ")
 
 
-WHOLE = 20
+MAX_WHOLE = 20
 """The number of red outcomes of a suite that are shown whole; readers skip longer lists."""
 
 
-def told_whole(suite: SuiteResult, outcome: str) -> bool:
+def is_shown_whole(suite: SuiteResult, outcome: str) -> bool:
     """Tell whether an outcome is one of the first by the plan, whatever the order in which tests are run."""
     red = [each.id for each in suite.outcomes if each.verdict in ("fail", "error")]
-    return outcome not in red[WHOLE:]
+    return outcome not in red[MAX_WHOLE:]
 
 
-def short_text(outcome: Outcome, suite: SuiteResult, width: int, rest: str = "") -> str:
+def format_short_failure(outcome: Outcome, suite: SuiteResult, width: int, rest: str = "") -> str:
     """Headline, sentence and where the rest is; ``rest`` is a file that has it."""
     where = f"{rest} and -vv show the rest" if rest else "-vv shows the rest"
-    said = f"  one of more than {WHOLE} red verdicts of this suite: {where}"
-    return "\n".join([*_failure_head(outcome, suite, width), said])
-
-
-EDITS, LISTED = 3, 5
-"""The numbers of edited judgments and of queries that are named."""
-
-
-def cause_sentence(cause: Cause, metric: str = "") -> str:
-    """The inputs that differ, and those that do not; with the current figure of the baseline itself for ``metric``."""
-    different = list(_different(cause, metric))
-    unnamed = ("policies", "timings", "fields")  # many suites have none
-    same = [what for what, changed in _parts(cause) if not changed and what not in unnamed]
-    if not different:
-        return f"nothing changed: {_listing(same)} are those of the baseline"
-    if same == ["source"]:
-        different.append("the source is that of the baseline")
-    elif same:
-        different.append(f"{_listing(same)} are those of the baseline")
-    return "; ".join(different)
-
-
-def _parts(cause: Cause) -> list[tuple[str, bool]]:
-    return [
-        ("rankings", cause.rankings > 0),
-        ("queries", bool(cause.queries or cause.added or cause.removed)),
-        ("judgments", bool(cause.judgments or cause.edited or cause.edits)),
-        ("source", _asks_otherwise(cause) or bool(cause.files)),
-        ("policies", cause.policies),
-        ("metrics", bool(cause.metrics)),
-        ("timings", cause.timings),
-        ("fields", cause.fields),
-    ]
-
-
-def _asks_otherwise(cause: Cause) -> bool:
-    return bool(cause.source or cause.request or cause.system)
-
-
-def _different(cause: Cause, metric: str) -> Iterator[str]:
-    changed = dict(_parts(cause))
-    if changed["rankings"]:
-        yield "rankings changed"
-    if changed["queries"]:
-        yield _moved_queries(cause)
-    if changed["judgments"]:
-        yield _judgments(cause)
-    if cause.judges:
-        yield f"the judge changed ({cause.judges})"
-    if _asks_otherwise(cause):
-        yield _source_change(cause)
-    if cause.files:
-        yield f"{_listing(cause.files[:LISTED])} changed"
-    if changed["policies"]:
-        yield "queries are evaluated under different policies"
-    yield from _index_changes(cause)
-    if changed["metrics"]:
-        yield f"{_listing(cause.metrics)} {'is' if len(cause.metrics) == 1 else 'are'} defined differently"
-    yield from (what for what in ("timings changed", "fields of documents changed") if changed[what.split()[0]])
-    if restated := cause.restated.get(metric):
-        yield f"the baseline itself is now {figure(restated.now)} (was {figure(restated.then)})"
-
-
-_LONGEST = 80
-"""Characters of a source's options that are shown."""
-
-
-def _index_changes(cause: Cause) -> Iterator[str]:
-    if cause.index:
-        yield f"the index changed ({cause.index})"
-    if cause.rebuilt:
-        yield cause.rebuilt
-
-
-def what_changed(cause: Cause) -> str:
-    """The changes in one line, for a run in which nothing has to be looked for; empty if only rankings changed.
-
-    ``since the baseline: the request changed (size: 10 -> 20); the index was rebuilt``
-    """
-    others = [each for each in _different(cause, "") if each != "rankings changed"]
-    moved = [f"{cause.rankings:,} of {cause.compared:,} rankings changed"] if cause.rankings else []
-    return "; ".join([*others, *moved]) if others else ""
-
-
-def _source_change(cause: Cause) -> str:
-    """``rankings from new.txt (baseline: old.txt)``, or the options that differ."""
-    is_run = cause.sources and all(each.startswith("run: ") for each in cause.sources)
-    if changes := [] if is_run else [*cause.request, *cause.system]:
-        return f"the {'request' if cause.request else 'source'} changed ({list_changes(changes)})"
-    if not cause.sources:
-        return "the source is not that of the baseline"
-    before, now = cause.sources
-    if before.startswith("run: ") and now.startswith("run: "):
-        return f"rankings from {now[5:]} (baseline: {before[5:]})"
-    then, here = before.split(", "), now.split(", ")
-    own, its = (
-        truncate(", ".join(each for each in mine if each not in others), _LONGEST)
-        for mine, others in ((here, then), (then, here))
-    )
-    return f"the source has {own or 'fewer options'} (baseline: {its or 'without'})"
-
-
-def _moved_queries(cause: Cause) -> str:
-    moved = []
-    for names, verb in ((cause.added, "added"), (cause.removed, "removed")):
-        more = [f"… and {len(names) - LISTED:,} more"] if len(names) > LISTED else []
-        if names:
-            moved.append(f"{format_count(len(names), 'query')} {verb} ({', '.join([*names[:LISTED], *more])})")
-    return ", ".join(moved) or "the content of the queries file changed"
-
-
-def _judgments(cause: Cause) -> str:
-    queries = format_count(cause.judgments, "query")
-    if not cause.edits:
-        return f"judgments of {queries} changed"
-    number = len(cause.edits) if cause.edited is None else cause.edited
-    named = [
-        f"{each.query} {each.document}: {_grade(each.before)} -> {_grade(each.now)}" for each in cause.edits[:EDITS]
-    ]
-    more = [f"… and {number - EDITS:,} more"] if number > EDITS else []
-    head = f"judgments changed: {number:,} in {queries}" if cause.judgments else f"judgments changed: {number:,}"
-    return f"{head} ({', '.join([*named, *more])})"
-
-
-def _grade(grade: float | None) -> str:
-    return "not judged" if grade is None else f"{grade:g}"
-
-
-def _listing(names: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
+    said = f"  one of more than {MAX_WHOLE} red verdicts of this suite: {where}"
+    return "\n".join([*_format_head(outcome, suite, width), said])

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from pytest_ireval.text_table import escape_unprintable
 
-LONGEST = 300
+MAX_LENGTH = 300
 """A longer text is cut; ids, reasons and queries are shorter unless they are an attack."""
 INVISIBLE = "\u200b"
 """Takes no room, and parts what a code host would take for a mention, a reference, an emoji or an address."""
@@ -23,37 +23,35 @@ _BLOCK = re.compile(r"^(?:[-+](?=\s|$)|[-=](?=[-=\s]*$)|#(?=[#\s]|$)|>|\d(?=\d*[
 """The beginning of a list, a heading, a quotation or a line."""
 _NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _PLAIN = re.compile(r"[^`|\\\s](?:[^`|\\]*[^`|\\\s])?")
-
-
 FENCE = 80
 """Readers of Markdown count no more than 255 backticks, and take a fence of more for one of 255."""
 _MANY = re.compile(f"`{{{FENCE + 1},}}")
 
 
-def _shortened(text: str, most: int = LONGEST) -> str:
+def _shorten(text: str, most: int = MAX_LENGTH) -> str:
     """In one line, control characters and those that turn the direction of writing spelled out."""
     line = escape_unprintable(" ".join(text.split()))
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def inert(text: str, most: int = LONGEST) -> str:
+def escape_markdown(text: str, most: int = MAX_LENGTH) -> str:
     """A part of a sentence: without markup, HTML, mentions and links."""
-    parted = _REFERENCE.sub(lambda found: found[0] + INVISIBLE, _shortened(text, most))
-    return _BLOCK.sub(_entity, _MARKUP.sub(_entity, parted))
+    parted = _REFERENCE.sub(lambda found: found[0] + INVISIBLE, _shorten(text, most))
+    return _BLOCK.sub(_make_entity, _MARKUP.sub(_make_entity, parted))
 
 
-def _entity(found: re.Match[str]) -> str:
+def _make_entity(found: re.Match[str]) -> str:
     """A character as HTML writes it: Markdown takes it for itself."""
     return _NAMED.get(found[0], f"&#{ord(found[0])};")
 
 
-def literal(text: str, most: int = LONGEST) -> str:
+def format_code(text: str, most: int = MAX_LENGTH) -> str:
     """Code, where it can be set off from the Markdown around it, tables too."""
-    line = _shortened(text, most)
-    return f"`{line}`" if _PLAIN.fullmatch(line) else inert(line, most)
+    line = _shorten(text, most)
+    return f"`{line}`" if _PLAIN.fullmatch(line) else escape_markdown(line, most)
 
 
-def fenced(text: str, language: str = "", most: int = 4000) -> str:
+def format_code_block(text: str, language: str = "", most: int = 4000) -> str:
     """A block of code, with the lines of ``text``."""
     lines = [_MANY.sub(f"{'`' * FENCE}…", escape_unprintable(line)) for line in text.splitlines()]
     shown = "\n".join(lines)
@@ -64,13 +62,13 @@ def fenced(text: str, language: str = "", most: int = 4000) -> str:
     return f"{fence}{language}\n{shown}\n{fence}"
 
 
-def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
+def format_markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
     """Cells that are Markdown already; columns in ``right`` are aligned to the right."""
     ruler = ["---:" if i in right else "---" for i in range(len(header))]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, ruler, *rows))
 
 
-def folded(title: str, text: str) -> str:
+def format_details(title: str, text: str) -> str:
     """A text that a reader can unfold; ``title`` is ours."""
     return f"<details><summary>{title}</summary>\n\n{text}\n\n</details>"
 
@@ -95,7 +93,7 @@ class SourceLinks:
 
     def place(self, file: str, line: int) -> str:
         """``file:line``, as a link where there is something to link to."""
-        shown = literal(f"{file}:{line}" if line else file)
+        shown = format_code(f"{file}:{line}" if line else file)
         address = self.address(file, line)
         return f"[{shown}]({address})" if address else shown
 

@@ -10,71 +10,78 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from pytest_ireval.report.charts.chart import Chart
-from pytest_ireval.report.charts.curves import recall_precision_chart
-from pytest_ireval.report.charts.differences import differences_chart, intervals_chart
+from pytest_ireval.report.charts.curves import make_recall_precision_chart
+from pytest_ireval.report.charts.differences import make_differences_chart
 from pytest_ireval.report.charts.drawing import draw_on_page
-from pytest_ireval.report.commands import accept_command, rule_anchor, suite_anchor, why_command
+from pytest_ireval.report.charts.intervals import make_intervals_chart
+from pytest_ireval.report.commands import format_accept_command, format_why_command, make_rule_anchor, make_suite_anchor
 from pytest_ireval.report.failure_text import (
-    baseline_words,
-    best_document,
-    cause_sentence,
-    document_title,
-    grade_words,
-    now_at,
+    choose_document_title,
+    describe_baseline,
+    describe_grade,
+    format_best_document,
+    format_current_rank,
 )
-from pytest_ireval.report.markdown_text import NOWHERE, SourceLinks
-from pytest_ireval.report.query_view import packed, queries_data
-from pytest_ireval.report.red_checks import RedCheck, others_words, ranges_words, red_checks, red_queries
-from pytest_ireval.report.summary_table import COUNTS, WORTH_A_LOOK, count_name, owners_of, verdicts_in_words
-from pytest_ireval.report.templates import SectionTemplate, draw_section, environment, read_asset
-from pytest_ireval.report.wording import (
+from pytest_ireval.report.formatting import (
     Tone,
-    ages_words,
-    certainty_words,
-    figure,
+    choose_tone,
+    describe_ages,
+    describe_certainty,
+    format_value,
     is_explained,
-    moved_word,
-    tone_of,
-    word_of,
-    words_of,
+    name_verdict,
+    name_worsening,
+)
+from pytest_ireval.report.input_changes import describe_inputs
+from pytest_ireval.report.markdown_text import NOWHERE, SourceLinks
+from pytest_ireval.report.query_data import format_query_data, pack_text
+from pytest_ireval.report.red_checks import RedCheck, count_others, format_ranges, group_red_checks, rank_red_queries
+from pytest_ireval.report.run_summary import summarize_run
+from pytest_ireval.report.templates import SectionTemplate, get_environment, read_asset, render_section
+from pytest_ireval.report.terminal_summary import (
+    COUNTS,
+    WORTH_A_LOOK,
+    count_verdicts,
+    group_red_suites_by_owner,
+    name_count,
 )
 from pytest_ireval.results.outcome import Outcome, QueryChange
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, SuiteResult
 from pytest_ireval.words import format_count
 
 
-def page_text(
+def render_page(
     run: RunResult, templates: Mapping[str, SectionTemplate] = MappingProxyType({}), links: SourceLinks = NOWHERE
 ) -> str:
     """The HTML; ``templates`` are those of the sections, by their names."""
-    sections = tuple(draw_section(section, templates) for section in run.sections)
+    sections = tuple(render_section(section, templates) for section in run.sections)
     styles = (*(Asset(read_asset(name)) for name in _STYLES), *(Asset(each.style) for each in sections if each.style))
     scripts = tuple(Asset(read_asset(name)) for name in _SCRIPTS)
     alone = len(run.suites) == 1
-    warned = sum(word_of(each) == "warning" for suite in run.suites for each in suite.outcomes)
+    warned = sum(name_verdict(each) == "warning" for suite in run.suites for each in suite.outcomes)
     among = f" ({format_count(warned, 'warning')} among them)" if warned else ""
     return (
-        environment()
+        get_environment()
         .get_template("index.html.jinja")
         .render(
             run=run,
             title=", ".join(suite.name for suite in run.suites[:3]) or "no suite",
-            words=words_of(run),
-            tally=f"{verdicts_in_words(run.suites)}{among}",
-            owners=tuple(owners_of(run).items()),
+            words=summarize_run(run),
+            tally=f"{count_verdicts(run.suites)}{among}",
+            owners=tuple(group_red_suites_by_owner(run).items()),
             problems=run.problems,
-            red=tuple(_findings_of(run, links, "fail", "error")),
-            doubtful=tuple(_findings_of(run, links, "inconclusive", "warning", "accepted")),
-            suites=tuple(suite_view(suite, alone=alone) for suite in run.suites),
+            red=tuple(_group_findings(run, links, "fail", "error")),
+            doubtful=tuple(_group_findings(run, links, "inconclusive", "warning", "accepted")),
+            suites=tuple(make_suite_view(suite, alone=alone) for suite in run.suites),
             sections=sections,
             plugins=tuple(dict.fromkeys(plugin for suite in run.suites for plugin in suite.plugins)),
             links=links,
-            packed=packed,
+            packed=pack_text,
             svg=draw_on_page,
-            data=queries_data(run),
+            data=format_query_data(run),
             styles=styles,
             scripts=scripts,
-            policy=_policy(styles, scripts),
+            policy=_make_content_policy(styles, scripts),
         )
     )
 
@@ -106,7 +113,7 @@ class Asset:
         return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _policy(styles: Sequence[Asset], scripts: Sequence[Asset]) -> str:
+def _make_content_policy(styles: Sequence[Asset], scripts: Sequence[Asset]) -> str:
     """Nothing is loaded, nothing is sent anywhere, and only what is inside the page is run."""
 
     def these(assets: Sequence[Asset]) -> str:
@@ -174,44 +181,46 @@ class _SuiteFindings(NamedTuple):
     commands: tuple[tuple[str, str], ...]
 
 
-def _findings_of(run: RunResult, links: SourceLinks, *words: str) -> Iterator[_SuiteFindings]:
+def _group_findings(run: RunResult, links: SourceLinks, *words: str) -> Iterator[_SuiteFindings]:
     """By suite every outcome that a list names by one of the words."""
     for suite in run.suites:
-        chosen = [each for each in suite.outcomes if word_of(each) in words]
+        chosen = [each for each in suite.outcomes if name_verdict(each) in words]
         checks = (
-            red_checks(suite, chosen) if "fail" in words else tuple(RedCheck(each, each.headline) for each in chosen)
+            group_red_checks(suite, chosen)
+            if "fail" in words
+            else tuple(RedCheck(each, each.headline) for each in chosen)
         )
         if checks:
-            yield _suite_findings(suite, checks, run, links)
+            yield _make_suite_findings(suite, checks, run, links)
 
 
-def _suite_findings(
+def _make_suite_findings(
     suite: SuiteResult, checks: Sequence[RedCheck], run: RunResult, links: SourceLinks
 ) -> _SuiteFindings:
-    found = red_queries(checks)
+    found = rank_red_queries(checks)
     shown = found[:QUERIES]
     metrics = list(dict.fromkeys(each.metric for each in shown))
     several = len(checks) > 1
     lines = (
-        _query(each.change, suite.depth)._replace(
-            metric=each.metric if len(metrics) > 1 else "", checks=ranges_words(each.checks) if several else ""
+        _make_query_line(each.change, suite.depth)._replace(
+            metric=each.metric if len(metrics) > 1 else "", checks=format_ranges(each.checks) if several else ""
         )
         for each in shown
     )
     return _SuiteFindings(
         suite,
-        tuple(_finding(suite, check, links) for check in checks),
+        tuple(_make_finding(suite, check, links) for check in checks),
         tuple(lines),
         "worst queries" if several else checks[0].outcome.worst,
         metrics[0] if len(metrics) == 1 else "",
-        document_title(each.change.best for each in shown),
+        choose_document_title(each.change.best for each in shown),
         max(len(found), *(check.outcome.query_count for check in checks)),
-        tuple(_circumstances(suite, checks, run.date)),
-        tuple(_accepting(suite, checks)),
+        tuple(_list_circumstances(suite, checks, run.date)),
+        tuple(_list_accept_commands(suite, checks)),
     )
 
 
-def _finding(suite: SuiteResult, check: RedCheck, links: SourceLinks) -> _Finding:
+def _make_finding(suite: SuiteResult, check: RedCheck, links: SourceLinks) -> _Finding:
     outcome = check.outcome
     headline, *more = check.headline.splitlines() or [""]
     direction = next((metric.direction for metric in suite.metrics if metric.name == outcome.metric), "higher")
@@ -219,44 +228,49 @@ def _finding(suite: SuiteResult, check: RedCheck, links: SourceLinks) -> _Findin
     return _Finding(
         suite,
         outcome,
-        rule_anchor(suite, outcome.id),
-        tuple(rule_anchor(suite, each.id) for each in check.others),
-        word_of(outcome),
-        f"{headline} ({others_words(check)})" if check.others else headline,
+        make_rule_anchor(suite, outcome.id),
+        tuple(make_rule_anchor(suite, each.id) for each in check.others),
+        name_verdict(outcome),
+        f"{headline} ({count_others(check)})" if check.others else headline,
         tuple(more),
         links.address(outcome.file, outcome.line),
-        tuple(tone_of(each.change, direction) for each in outcome.figures),
+        tuple(choose_tone(each.change, direction) for each in outcome.figures),
         any(each.baseline is not None for each in outcome.figures),
-        certainty_words(outcome.figures[0], moved_word(direction)) if outcome.figures else "",
-        (("why", why_command(suite, outcome.metric, outcome.queries[0].query)),) if why else (),
+        describe_certainty(outcome.figures[0], name_worsening(direction)) if outcome.figures else "",
+        (("why", format_why_command(suite, outcome.metric, outcome.queries[0].query)),) if why else (),
     )
 
 
-def _query(each: QueryChange, depth: int) -> _QueryLine:
-    top = ", ".join(f"{placed.named} ({grade_words(placed)})" for placed in each.top)
-    best = best_document(each) if each.best else ""
+def _make_query_line(each: QueryChange, depth: int) -> _QueryLine:
+    top = ", ".join(f"{placed.named} ({describe_grade(placed)})" for placed in each.top)
+    best = format_best_document(each) if each.best else ""
     return _QueryLine(
-        each, figure(each.baseline, 3), figure(each.now, 3), best, now_at(each.best, depth) if best else "", top
+        each,
+        format_value(each.baseline, 3),
+        format_value(each.now, 3),
+        best,
+        format_current_rank(each.best, depth) if best else "",
+        top,
     )
 
 
-def _circumstances(suite: SuiteResult, checks: Sequence[RedCheck], date: str) -> Iterator[tuple[str, str]]:
+def _list_circumstances(suite: SuiteResult, checks: Sequence[RedCheck], date: str) -> Iterator[tuple[str, str]]:
     if suite.owner:
         yield "owner", suite.owner
     yield from (("compared with", each) for each in dict.fromkeys(each.outcome.against for each in checks) if each)
     stored = next((each.outcome for each in checks if each.outcome.compares and not each.outcome.against), None)
     if stored is not None and suite.cause is not None:
-        yield "inputs", cause_sentence(suite.cause, stored.metric)
+        yield "inputs", describe_inputs(suite.cause, stored.metric)
     if stored is not None and suite.baseline is not None:
-        yield "baseline", baseline_words(suite.baseline, date)
+        yield "baseline", describe_baseline(suite.baseline, date)
 
 
-def _accepting(suite: SuiteResult, checks: Sequence[RedCheck]) -> Iterator[tuple[str, str]]:
+def _list_accept_commands(suite: SuiteResult, checks: Sequence[RedCheck]) -> Iterator[tuple[str, str]]:
     """The command that accepts what was measured, if a finding can be accepted."""
     stored = [each.outcome for each in checks if each.outcome.verdict != "pass" and not each.outcome.against]
     new = any(each.missing_baseline for each in stored)
     if new or (any(each.compares and each.verdict != "error" for each in stored) and not is_explained(suite)):
-        yield "accept", accept_command(suite, new=new)
+        yield "accept", format_accept_command(suite, new=new)
 
 
 class Cell(NamedTuple):
@@ -322,38 +336,42 @@ class _SuiteView(NamedTuple):
     """The command that accepts what was measured; empty where there is nothing to accept."""
 
 
-def suite_view(suite: SuiteResult, *, alone: bool) -> _SuiteView:
+def make_suite_view(suite: SuiteResult, *, alone: bool) -> _SuiteView:
     """Everything about a suite; one that passed is folded among others."""
-    rules = tuple(_RuleLine(each, rule_anchor(suite, each.id), word_of(each)) for each in suite.outcomes)
+    rules = tuple(_RuleLine(each, make_rule_anchor(suite, each.id), name_verdict(each)) for each in suite.outcomes)
     return _SuiteView(
         suite,
-        suite_anchor(suite),
+        make_suite_anchor(suite),
         suite.metrics,
-        tuple(_lines(suite)),
+        tuple(_make_slice_lines(suite)),
         rules,
-        tuple(_counts(suite)),
-        tuple(_facts(suite)),
+        tuple(_list_counts(suite)),
+        tuple(_list_facts(suite)),
         alone or suite.verdict != "pass",
-        tuple(_chart_groups(suite)),
-        cause_sentence(suite.cause) if suite.cause is not None else "",
-        "" if suite.error or not suite.outcomes else accept_command(suite, new=suite.baseline is None),
+        tuple(_make_chart_groups(suite)),
+        describe_inputs(suite.cause) if suite.cause is not None else "",
+        "" if suite.error or not suite.outcomes else format_accept_command(suite, new=suite.baseline is None),
     )
 
 
-def _chart_groups(suite: SuiteResult) -> Iterator[_ChartGroup]:
+def _make_chart_groups(suite: SuiteResult) -> Iterator[_ChartGroup]:
     """Charts by kind; those of a metric that is red come first."""
     red = {each.metric for each in suite.outcomes if each.verdict == "fail"}
     groups: tuple[tuple[str, str, Iterable[Chart | None]], ...] = (
         (
             "Query by query",
             "Each bar is a query that changed, the worst on the left; queries that stayed the same are left out.",
-            (differences_chart(suite, metric) for metric in suite.metrics),
+            (make_differences_chart(suite, metric) for metric in suite.metrics),
         ),
-        ("Rules against their tolerances", "The change, its interval and its tolerance.", [intervals_chart(suite)]),
+        (
+            "Rules against their tolerances",
+            "The change, its interval and its tolerance.",
+            [make_intervals_chart(suite)],
+        ),
         (
             "Recall and precision",
             "How precision falls while recall rises; the thin line is the curve expected from R-precision alone.",
-            [recall_precision_chart(suite)],
+            [make_recall_precision_chart(suite)],
         ),
     )
     for title, said, charts in groups:
@@ -362,15 +380,15 @@ def _chart_groups(suite: SuiteResult) -> Iterator[_ChartGroup]:
             yield _ChartGroup(title, said, found[0], tuple(found[1:]))
 
 
-def _lines(suite: SuiteResult) -> Iterator[_SliceLine]:
-    yield _SliceLine("all", suite.counts.queries, tuple(_whole(metric) for metric in suite.metrics))
+def _make_slice_lines(suite: SuiteResult) -> Iterator[_SliceLine]:
+    yield _SliceLine("all", suite.counts.queries, tuple(_make_cell_of_all(metric) for metric in suite.metrics))
     by_slice: dict[str, dict[str, Cell]] = {}
     queries: dict[str, int] = {}
     directions = {metric.name: metric.direction for metric in suite.metrics}
     for row in suite.slices:
         each = row.figures
         look = row.corrected is not None and row.corrected < WORTH_A_LOOK
-        tone = tone_of(each.change, directions.get(row.metric, ""))
+        tone = choose_tone(each.change, directions.get(row.metric, ""))
         figures = (each.now, each.baseline, each.change, each.low, each.high, each.resolution)
         cell = Cell(*figures, tone, look and tone == "worse", (each.worse, each.better, each.same))
         by_slice.setdefault(each.slice, {})[row.metric] = cell
@@ -379,24 +397,24 @@ def _lines(suite: SuiteResult) -> Iterator[_SliceLine]:
         yield _SliceLine(name, queries[name], tuple(cells.get(metric.name) for metric in suite.metrics))
 
 
-def _whole(metric: MetricFigures) -> Cell:
+def _make_cell_of_all(metric: MetricFigures) -> Cell:
     figures = (metric.now, metric.baseline, metric.change, metric.low, metric.high, metric.resolution)
     counts = None if metric.baseline is None else (metric.worse, metric.better, metric.same)
-    return Cell(*figures, tone_of(metric.change, metric.direction), counts=counts, error=metric.error)
+    return Cell(*figures, choose_tone(metric.change, metric.direction), counts=counts, error=metric.error)
 
 
-def _counts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
+def _list_counts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
     counts = suite.counts
     yield "queries", f"{counts.queries:,}"
     yield "judged", f"{counts.judged:,}"
-    yield from ((count_name(name, [suite]), f"{number(counts):,}") for name, number in COUNTS)
+    yield from ((name_count(name, [suite]), f"{number(counts):,}") for name, number in COUNTS)
     if counts.judged_share is not None:
         before = "" if counts.judged_share_before is None else f" (baseline {100 * counts.judged_share_before:.1f}%)"
         yield f"judged in the top {counts.judged_depth}", f"{100 * counts.judged_share:.1f}%{before}"
 
 
-def _facts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
-    yield from _said(
+def _list_facts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
+    yield from _drop_empty(
         {
             "suite": suite.path,
             "owner": suite.owner,
@@ -405,12 +423,12 @@ def _facts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
             "source": suite.source,
             **{f"source: {name}": text for name, text in suite.about.items()},
             "judgments": suite.judgments,
-            "age of judgments": ages_words(suite.judgment_ages) if suite.judgment_ages else "",
+            "age of judgments": describe_ages(suite.judgment_ages) if suite.judgment_ages else "",
             "depth": f"{suite.depth} documents of each ranking" if suite.depth else "",
         }
     )
     if (policies := suite.policies) is not None:
-        yield from _said(
+        yield from _drop_empty(
             {
                 "ties": policies.ties,
                 "missing queries": policies.missing_queries,
@@ -422,8 +440,8 @@ def _facts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
             }
         )
     yield from ((f"fingerprint of {name}", value) for name, value in suite.fingerprints.items())
-    yield from _said({"plugins": ", ".join(suite.plugins), "affected by": suite.affected_by})
+    yield from _drop_empty({"plugins": ", ".join(suite.plugins), "affected by": suite.affected_by})
 
 
-def _said(facts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _drop_empty(facts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     return ((name, text) for name, text in facts.items() if text)

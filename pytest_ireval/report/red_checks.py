@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 from pytest_ireval.report.failure_text import (
     LONGEST_TITLE,
-    cause_lines,
-    circumstance_lines,
-    failure_text,
-    grade_words,
-    moved_text,
-    named_query,
-    now_at,
-    sentence_lines,
-    top_lines,
+    describe_grade,
+    format_causes,
+    format_circumstances,
+    format_current_rank,
+    format_failure,
+    format_query,
+    format_query_values,
+    format_sentence,
+    format_top_documents,
 )
 from pytest_ireval.results.outcome import Outcome, QueryChange
 from pytest_ireval.results.suite_result import SuiteResult
@@ -25,7 +25,7 @@ from pytest_ireval.text_table import escape_unprintable, lay_out_rows, truncate,
 from pytest_ireval.words import format_count
 
 RED = ("fail", "error")
-MOST_LISTED = 20
+MAX_LISTED = 20
 """The most checks of a suite that a terminal lists."""
 
 
@@ -47,7 +47,7 @@ class RedQuery(NamedTuple):
     """The numbers of the checks it broke, from 1 on."""
 
 
-def red_checks(suite: SuiteResult, outcomes: Sequence[Outcome]) -> tuple[RedCheck, ...]:
+def group_red_checks(suite: SuiteResult, outcomes: Sequence[Outcome]) -> tuple[RedCheck, ...]:
     """The red ones among the outcomes; what one reason keeps from passing is one line."""
     red = [each for each in outcomes if each.verdict in RED]
     if suite.error and red:
@@ -59,7 +59,7 @@ def red_checks(suite: SuiteResult, outcomes: Sequence[Outcome]) -> tuple[RedChec
     return tuple(RedCheck(first, first.headline, tuple(others)) for first, *others in reasons.values())
 
 
-def red_queries(checks: Sequence[RedCheck]) -> tuple[RedQuery, ...]:
+def rank_red_queries(checks: Sequence[RedCheck]) -> tuple[RedQuery, ...]:
     """Every query that a check lists: those that broke most checks first, then in the order of the checks.
 
     Where some checks compare with a baseline, queries that only others list are left out: they were low before.
@@ -80,51 +80,51 @@ def red_queries(checks: Sequence[RedCheck]) -> tuple[RedQuery, ...]:
     return tuple(RedQuery(shown[each][1], shown[each][2], tuple(dict.fromkeys(broken[each]))) for each in order)
 
 
-def ranges_words(numbers: Sequence[int]) -> str:
+def format_ranges(numbers: Sequence[int]) -> str:
     """``1-3, 6``."""
     runs = [[each for _, each in group] for _, group in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
-def others_words(check: RedCheck) -> str:
+def count_others(check: RedCheck) -> str:
     """``and 6 more checks`` of the same reason; nothing where there are none."""
     return f"and {format_count(len(check.others), 'more check')}" if check.others else ""
 
 
-def suite_text(
+def format_suite_failures(
     outcomes: Sequence[Outcome], suite: SuiteResult, *, date: str, width: int = 80, queries: int = 3, report: str = ""
 ) -> str:
     """Several red checks of a suite: the cause, the checks in a line each, their queries, and what to type next."""
-    checks = red_checks(suite, outcomes)
+    checks = group_red_checks(suite, outcomes)
     if suite.error:
         unknown = len(suite.planned) or len(outcomes)
         return f"{suite.error}\n\n  {format_count(unknown, 'check')} of this suite could not be made"
     if len(checks) == 1:
-        only = failure_text(
+        only = format_failure(
             checks[0].outcome, suite, date=date, width=width, queries=queries, report=report, statistics=False
         )
-        return f"{only}\n  {others_words(checks[0])} of this suite"
+        return f"{only}\n  {count_others(checks[0])} of this suite"
     red = [each.verdict for each in outcomes if each.verdict in RED]
     failed = "failed" if "fail" in red else "could not be made"
-    found = red_queries(checks)
+    found = rank_red_queries(checks)
     first = next((each.outcome for each in checks if each.outcome.compares), checks[0].outcome)
     shown = found[:queries]
     around = replace(first, queries=tuple(each.change for each in shown if each.metric == first.metric))
     parts = [
-        sentence_lines(
+        format_sentence(
             f"{escape_unprintable(suite.path)}: {len(red)} of {len(suite.planned)} checks {failed}.", suite, width
         ),
-        list(cause_lines(suite, width)),
-        [*_listed(checks, suite, width)],
-        _queries(found, shown, suite, width),
-        list(circumstance_lines(around, suite, date, width, report)),
+        list(format_causes(suite, width)),
+        [*_list_checks(checks, suite, width)],
+        _format_queries(found, shown, suite, width),
+        list(format_circumstances(around, suite, date, width, report)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def _listed(checks: Sequence[RedCheck], suite: SuiteResult, limit: int) -> Iterator[str]:
-    room = len(str(min(len(checks), MOST_LISTED)))
-    for number, check in enumerate(checks[:MOST_LISTED], 1):
+def _list_checks(checks: Sequence[RedCheck], suite: SuiteResult, limit: int) -> Iterator[str]:
+    room = len(str(min(len(checks), MAX_LISTED)))
+    for number, check in enumerate(checks[:MAX_LISTED], 1):
         first, *more = check.headline.splitlines() or [""]
         start = f"  {number:>{room}}  "
         at = check.outcome
@@ -133,33 +133,37 @@ def _listed(checks: Sequence[RedCheck], suite: SuiteResult, limit: int) -> Itera
         yield from wrap_text(f"{escape_unprintable(first)}{against}{place}", limit, start, " " * len(start))
         more += at.facts if at.verdict == "error" else ()
         yield from (" " * len(start) + escape_unprintable(line) for line in more)
-        yield from [" " * len(start) + others_words(check)] if check.others else []
-    if len(checks) > MOST_LISTED:
-        yield f"  … and {format_count(len(checks) - MOST_LISTED, 'more check')}: -v shows all"
+        yield from [" " * len(start) + count_others(check)] if check.others else []
+    if len(checks) > MAX_LISTED:
+        yield f"  … and {format_count(len(checks) - MAX_LISTED, 'more check')}: -v shows all"
 
 
-def _queries(found: Sequence[RedQuery], shown: Sequence[RedQuery], suite: SuiteResult, limit: int) -> list[str]:
+def _format_queries(found: Sequence[RedQuery], shown: Sequence[RedQuery], suite: SuiteResult, limit: int) -> list[str]:
     if not shown:
         return []
     metrics = list(dict.fromkeys(each.metric for each in shown))
     rows = [["worst queries", metrics[0] if len(metrics) == 1 else "", "checks"]]
     for each in shown:
-        moved = moved_text(each.change) if each.change.now is not None or each.change.baseline is not None else ""
+        moved = (
+            format_query_values(each.change) if each.change.now is not None or each.change.baseline is not None else ""
+        )
         value = f"{each.metric} {moved}".strip() if len(metrics) > 1 else moved
-        rows.append([named_query(each.change, limit // 2), value, ranges_words(each.checks)])
+        rows.append([format_query(each.change, limit // 2), value, format_ranges(each.checks)])
     lines = []
     for row, query in zip(lay_out_rows(rows, (), (3, 3), {0: limit // 2}), (None, *shown), strict=True):
         lines += [f"  {line}".rstrip() for line in row]
-        lines += [line for text in _beneath(query, suite) for line in wrap_text(text, limit, "    ")] if query else []
-        lines += [f"  {line}" for line in top_lines(shown[0].change, limit - 2)] if query is shown[0] else []
+        lines += (
+            [line for text in _describe_query(query, suite) for line in wrap_text(text, limit, "    ")] if query else []
+        )
+        lines += [f"  {line}" for line in format_top_documents(shown[0].change, limit - 2)] if query is shown[0] else []
     more = len(found) - len(shown)
     return [*lines, *([f"  … and {more:,} more: -v shows each check with its queries"] if more else [])]
 
 
-def _beneath(query: RedQuery, suite: SuiteResult) -> Iterator[str]:
+def _describe_query(query: RedQuery, suite: SuiteResult) -> Iterator[str]:
     best = query.change.best
     if query.change.note:
         yield escape_unprintable(query.change.note)
     elif best is not None and best.baseline is not None:
         document = escape_unprintable(replace(best, title=truncate(best.title, LONGEST_TITLE)).named)
-        yield f"{document} ({grade_words(best)}): #{best.baseline} -> {now_at(best, suite.depth)}"
+        yield f"{document} ({describe_grade(best)}): #{best.baseline} -> {format_current_rank(best, suite.depth)}"

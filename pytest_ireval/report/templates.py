@@ -14,9 +14,17 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from pytest_ireval.errors import IrevalError, format_inline, make_exception_problem
-from pytest_ireval.report.commands import link_to, query_anchor, sound
-from pytest_ireval.report.query_view import worst_views
-from pytest_ireval.report.wording import change, decimals_of, figure, interval, percent, share_decimals_of, tone_of
+from pytest_ireval.report.commands import make_fragment, make_query_anchor, replace_unreadable
+from pytest_ireval.report.formatting import (
+    choose_change_decimals,
+    choose_share_decimals,
+    choose_tone,
+    format_change,
+    format_interval,
+    format_percent,
+    format_value,
+)
+from pytest_ireval.report.query_view import make_worst_views
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, Section, SuiteResult
 from pytest_ireval.text_table import escape_unprintable
 from pytest_ireval.words import format_magnitude
@@ -27,7 +35,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parents[1]
 
 
-def template_folder() -> Path:
+def find_template_folder() -> Path:
     """Inside the package when installed, beside it in a checkout."""
     inside = PACKAGE / "templates"
     return inside if inside.is_dir() else PACKAGE.parent / "templates"
@@ -48,9 +56,9 @@ class TemplateCache(jinja2.FileSystemBytecodeCache):
 
 
 @lru_cache(maxsize=1)
-def environment() -> jinja2.Environment:
+def get_environment() -> jinja2.Environment:
     """The environment of our own templates, which are compiled once in a process."""
-    return _make_environment(template_folder())
+    return _make_environment(find_template_folder())
 
 
 def _make_environment(folder: Path) -> jinja2.Environment:
@@ -68,7 +76,7 @@ def _make_environment(folder: Path) -> jinja2.Environment:
 
 def read_asset(name: str) -> str:
     """A style or script of ours without indentation and comment lines: no string in one has several lines."""
-    lines = map(str.strip, (template_folder() / name).read_text(encoding="utf-8").splitlines())
+    lines = map(str.strip, (find_template_folder() / name).read_text(encoding="utf-8").splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//")) + "\n"
 
 
@@ -83,7 +91,7 @@ class SectionTemplate:
 
 
 @dataclass(frozen=True)
-class DrawnSection:
+class RenderedSection:
     """A section as the page shows it: either a body or a problem."""
 
     section: Section
@@ -94,44 +102,44 @@ class DrawnSection:
     """Why there is nothing to show."""
 
 
-def draw_section(section: Section, templates: Mapping[str, SectionTemplate]) -> DrawnSection:
+def render_section(section: Section, templates: Mapping[str, SectionTemplate]) -> RenderedSection:
     """Fill the section into the template of its plugin, or give the problem in its place; nothing is raised."""
     template = templates.get(section.name)
     if section.problem and not section.data:
-        return DrawnSection(section, problem=section.problem)
+        return RenderedSection(section, problem=section.problem)
     if template is None:
         where = "install it, or name its folder with ireval report --suites"
-        return DrawnSection(section, problem=f"{section.plugin}, which draws it, is missing: {where}")
+        return RenderedSection(section, problem=f"{section.plugin}, which draws it, is missing: {where}")
     try:
         page = _make_environment(template.folder).get_template(template.template)
         body = Markup(page.render(dict(section.data)))  # noqa: S704 - it escapes
         style = (template.folder / template.style).read_text(encoding="utf-8") if template.style else ""
     except Exception as error:  # noqa: BLE001 - a template is code, and may raise anything
-        return DrawnSection(
+        return RenderedSection(
             section, problem=format_inline(IrevalError(make_exception_problem("", error, folder=template.folder)))
         )
     if "</style" in style.lower():
-        return DrawnSection(section, problem=f"{template.style} contains </style, which would end its element")
-    return DrawnSection(section, body, style)
+        return RenderedSection(section, problem=f"{template.style} contains </style, which would end its element")
+    return RenderedSection(section, body, style)
 
 
 def check_sections(run: RunResult, templates: Mapping[str, SectionTemplate]) -> RunResult:
     """Draw each section, and keep why it cannot be drawn; one that could not may have a better template now."""
-    sections = (replace(each, problem=draw_section(each, templates).problem) for each in run.sections)
+    sections = (replace(each, problem=render_section(each, templates).problem) for each in run.sections)
     return replace(run, sections=tuple(sections))
 
 
-def spread(each: MetricFigures | Cell) -> str:
+def format_spread(each: MetricFigures | Cell) -> str:
     """The interval of a change."""
-    return "-" if each.low is None or each.high is None else interval(each.low, each.high)
+    return "-" if each.low is None or each.high is None else format_interval(each.low, each.high)
 
 
-def sight(resolution: float | None) -> str:
+def format_resolution(resolution: float | None) -> str:
     """The smallest change that this number of queries shows."""
     return "-" if resolution is None else format_magnitude(resolution)
 
 
-def moment(date: str) -> str:
+def format_moment(date: str) -> str:
     """``2027-03-03 09:00 UTC``."""
     day, _, time = date.partition("T")
     return f"{day} {time[:5]} UTC" if time.endswith("Z") else date
@@ -142,31 +150,31 @@ def first_line(text: str) -> str:
     return text.strip().partition("\n")[0]
 
 
-def printable_lines(text: str) -> str:
+def escape_lines(text: str) -> str:
     """Lines with whatever has no picture spelled out."""
     return "\n".join(escape_unprintable(line) for line in text.splitlines())
 
 
-def query_link(suite: SuiteResult, query: str) -> str:
+def make_query_link(suite: SuiteResult, query: str) -> str:
     """The address of a query's view."""
-    return link_to(query_anchor(suite, query))
+    return make_fragment(make_query_anchor(suite, query))
 
 
 _FILTERS: Mapping[str, Callable[..., Any]] = {
-    "change": change,
-    "decimals_of": decimals_of,
-    "figure": figure,
+    "change": format_change,
+    "decimals_of": choose_change_decimals,
+    "figure": format_value,
     "first_line": first_line,
-    "link": link_to,
-    "moment": moment,
-    "percent": percent,
+    "link": make_fragment,
+    "moment": format_moment,
+    "percent": format_percent,
     "printable": escape_unprintable,
-    "printable_lines": printable_lines,
-    "query_link": query_link,
-    "share_decimals_of": share_decimals_of,
-    "sight": sight,
-    "sound": sound,
-    "spread": spread,
-    "tone": tone_of,
-    "worst_views": worst_views,
+    "printable_lines": escape_lines,
+    "query_link": make_query_link,
+    "share_decimals_of": choose_share_decimals,
+    "sight": format_resolution,
+    "sound": replace_unreadable,
+    "spread": format_spread,
+    "tone": choose_tone,
+    "worst_views": make_worst_views,
 }

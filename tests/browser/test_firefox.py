@@ -7,7 +7,7 @@ from browser.firefox import firefox, installed
 from browser.needs import without
 from report.full_run import full_run
 
-from pytest_ireval.report.page import page_text
+from pytest_ireval.report.page import render_page
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def address(tmp_path_factory):
     red = next(each for each in suite.outcomes if each.verdict == "fail")
     several = (*suite.outcomes, replace(red, id="no_regression::other", headline="another check fell"))
     file = tmp_path_factory.mktemp("page") / "index.html"
-    file.write_text(page_text(replace(run, suites=(replace(suite, outcomes=several),))), encoding="utf-8")
+    file.write_text(render_page(replace(run, suites=(replace(suite, outcomes=several),))), encoding="utf-8")
     return file.as_uri()
 
 

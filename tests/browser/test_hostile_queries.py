@@ -8,7 +8,7 @@ from browser.queries import explorer, view
 from playwright.sync_api import expect
 from report.full_run import full_run
 
-from pytest_ireval.report.query_view import query_view
+from pytest_ireval.report.query_view import make_query_view
 
 SCRIPT = "</script><script>alert(1)</script>"
 IMAGE = "\"><img src=x onerror='alert(2)'>"
@@ -104,7 +104,7 @@ def test_names_are_texts_and_nothing_else(opened, text):
 def test_an_address_leads_to_every_name(opened, run, text):
     page = opened(text)
     for name in NAMES:
-        page.evaluate("link => { location.hash = link; }", query_view(run.suites[0], name).link)
+        page.evaluate("link => { location.hash = link; }", make_query_view(run.suites[0], name).link)
         assert page.evaluate(SHOWN, ODD.get(name, name)), name
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from report.full_run import full_run
 
-from pytest_ireval.report.data_files import results_text
+from pytest_ireval.report.results_file import format_results
 
 FILES = ["index.html", "metrics.txt", "summary.md", "to_judge.tsv"]
 
@@ -19,7 +19,7 @@ def results(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "ireval-report" / "results.json"
     path.parent.mkdir()
-    path.write_text(results_text(full_run()), encoding="utf-8")
+    path.write_text(format_results(full_run()), encoding="utf-8")
     return path
 
 
@@ -176,7 +176,7 @@ def test_the_verdict_is_told_with_an_exit_code(results, ireval, verdict, code, s
         warnings=(),
         accepted=(),
     )
-    results.write_text(results_text(run))
+    results.write_text(format_results(run))
 
     done = ireval("verdict", "ireval-report")
 

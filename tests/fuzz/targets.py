@@ -13,7 +13,7 @@ from pytest_ireval.data.coerce import coerce_judgments, coerce_queries, coerce_r
 from pytest_ireval.data.side_data import read_fields, read_preferences, read_timings
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.last_run import read_last_run
-from pytest_ireval.report.data_files import refuse_contradictions, run_of
+from pytest_ireval.report.results_file import parse_run, refuse_contradictions
 from pytest_ireval.suite.finding import is_suite
 
 HERE = Path(__file__).parent
@@ -84,7 +84,7 @@ def companions(data):
 
 
 def results(data):
-    refuse_contradictions(run_of(data.decode("utf-8", "replace")), "results.json")  # it is given text
+    refuse_contradictions(parse_run(data.decode("utf-8", "replace")), "results.json")  # it is given text
 
 
 def last_rankings(data):

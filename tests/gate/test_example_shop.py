@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from pytest_ireval.report.data_files import results_text, run_of
+from pytest_ireval.report.results_file import format_results, parse_run
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,8 +34,8 @@ def read_checked_run(pytester):
     text = (pytester.path / "ireval-report" / "results.json").read_text(encoding="utf-8")
     schema = json.loads((ROOT / "docs" / "results.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(schema).validate(json.loads(text))
-    assert results_text(run_of(text)) == text
-    return run_of(text)
+    assert format_results(parse_run(text)) == text
+    return parse_run(text)
 
 
 @pytest.mark.ci

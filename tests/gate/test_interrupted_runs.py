@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_ireval.baseline.reading import read_baseline
-from pytest_ireval.report.data_files import run_of
+from pytest_ireval.report.results_file import parse_run
 
 DRIVER = Path(__file__).with_name("interrupted_run.py")
 KINDS = {"killed": 80, "full": 80, "interrupted": 80, "unreadable": 40, "interrupted-reading": 40}
@@ -122,7 +122,7 @@ def wrong(folder, kind, moment):
 def wrong_results(folder, moment, baselines):
     """What is wrong with the file of results: it is that of a run that ended, or no pass."""
     path = folder / "ireval-report/results.json"
-    verdict = run_of(path.read_text()).verdict if path.exists() else "error"
+    verdict = parse_run(path.read_text()).verdict if path.exists() else "error"
     page = ("index.html", "Safe to land</h1>")
     for name, green in (page, ("summary.md", "**Safe to land**"), ("metrics.txt", "ireval_pass 1.0")):
         other = path.with_name(name)
@@ -137,7 +137,7 @@ def wrong_results(folder, moment, baselines):
         if moment["code"] == 0 or baselines != BEFORE or moment["moment"] > 6:
             yield "the results are those of an earlier run"
         return
-    result = run_of(path.read_text())
+    result = parse_run(path.read_text())
     if result.verdict == "pass" and (baselines != AFTER or result.accepted != ("blog", "shop")):
         yield "the results say pass, and not all was accepted"
 
@@ -168,7 +168,7 @@ def test_a_program_that_is_ended_at_a_random_moment(number, home):
         if results == (home / "template/ireval-report/results.json").read_bytes():
             assert baselines == BEFORE  # it had not begun
         else:
-            assert run_of(results.decode()).verdict == "error" or baselines == AFTER
+            assert parse_run(results.decode()).verdict == "error" or baselines == AFTER
 
 
 PROGRAM = """
@@ -194,7 +194,7 @@ def test_a_program_that_a_source_runs_ends_with_pytest(number, tmp_path, shop_in
 
     assert process.returncode == (2 if number == signal.SIGINT else -number)
     assert [pid for pid in pids if is_alive(int(pid))] == []
-    assert run_of((tmp_path / "ireval-report/results.json").read_text()).verdict == "error"
+    assert parse_run((tmp_path / "ireval-report/results.json").read_text()).verdict == "error"
 
 
 def hanging_up_ends():

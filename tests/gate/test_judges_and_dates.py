@@ -9,7 +9,7 @@ from pytest_ireval.baseline.fingerprints import fingerprint_judgments
 from pytest_ireval.data.from_objects import make_judgments_of_table
 from pytest_ireval.data.tables import Table
 from pytest_ireval.gate.result import measure_judgment_ages
-from pytest_ireval.report.wording import ages_words
+from pytest_ireval.report.formatting import describe_ages
 from pytest_ireval.results.suite_result import JudgmentAges
 
 TODAY = date(2026, 10, 2)
@@ -49,7 +49,7 @@ def judged(**columns):
 )
 def test_ages_are_those_of_the_day_of_the_run(dates, ages, words):
     assert measure_judgment_ages(judged(date=dates), TODAY) == ages
-    assert ages_words(ages) == words
+    assert describe_ages(ages) == words
 
 
 def test_judgments_without_dates_have_no_age():

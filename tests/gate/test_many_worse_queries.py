@@ -4,7 +4,7 @@ import pytest
 from town import Town
 
 from pytest_ireval import load_suite, run_gate
-from pytest_ireval.report.failure_text import failure_text
+from pytest_ireval.report.failure_text import format_failure
 from pytest_ireval.rules import worst_queries
 
 QUERIES = 300
@@ -50,9 +50,9 @@ def test_a_list_that_would_be_too_long_ends_and_says_how_many_are_left_out(town,
         assert outcome.sentence == SENTENCES.get(outcome.id, outcome.sentence)
     worsened = outcomes["worsened::RR_10"]
     assert [each.query for each in worsened.queries] == [f"q{number:04}" for number in range(250)]
-    text = failure_text(worsened, town.result, date="2026-11-20", width=80)
+    text = format_failure(worsened, town.result, date="2026-11-20", width=80)
     assert "  … and 297 more: -v shows ten, -vv shows the worst 250" in text.splitlines()
-    whole = failure_text(worsened, town.result, date="2026-11-20", width=80, queries=None)
+    whole = format_failure(worsened, town.result, date="2026-11-20", width=80, queries=None)
     assert "  … and 50 more" in whole.splitlines()
 
 

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from pytest_ireval.pytest_plugin.code_host import source_links
-from pytest_ireval.report.data_files import recorded_run
+from pytest_ireval.report.results_file import read_run
 
 FILES = ["results.json", "summary.md", "metrics.txt"]
 HOSTILE = "::set-output name=x::y"
@@ -313,37 +313,37 @@ def test_a_workspace_that_is_a_link_is_the_folder_that_it_leads_to(in_github, mo
 def test_a_large_run_is_written_in_parts_and_means_the_same(red, ireval, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795374000")
     red.run()
-    whole = recorded_run(red.path / "ireval-report")
+    whole = read_run(red.path / "ireval-report")
     page = (red.path / "ireval-report/index.html").read_bytes()
 
-    monkeypatch.setattr("pytest_ireval.report.data_files.LARGE", 0)
+    monkeypatch.setattr("pytest_ireval.report.results_file.MAX_SINGLE_FILE", 0)
     result = red.run()
     folder = red.path / "ireval-report"
 
     assert [path.name for path in (folder / "results.parts").iterdir()] == ["0001-shop.json"]
     result.stdout.no_fnmatch_line("written: *parts*")
-    assert recorded_run(folder) == whole
+    assert read_run(folder) == whole
     monkeypatch.chdir(red.path)
     assert "Not safe to land" in ireval("verdict").out
     (folder / "index.html").unlink()
     ireval("report")
     assert (folder / "index.html").read_bytes() == page
 
-    monkeypatch.setattr("pytest_ireval.report.data_files.LARGE", 1 << 20)
+    monkeypatch.setattr("pytest_ireval.report.results_file.MAX_SINGLE_FILE", 1 << 20)
     red.run()
     assert not (folder / "results.parts").exists()
-    assert recorded_run(folder) == whole
+    assert read_run(folder) == whole
 
 
 def test_parts_of_results_that_cannot_be_written_make_the_run_red(red, monkeypatch):
-    monkeypatch.setattr("pytest_ireval.report.data_files.LARGE", 0)
+    monkeypatch.setattr("pytest_ireval.report.results_file.MAX_SINGLE_FILE", 0)
     (red.path / "ireval-report/results.parts").write_text("a file of somebody else")
 
     result = red.run("--ireval-report=ireval-report")
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["problem: *results.parts/0001-shop.json: cannot be written: *"])
-    assert recorded_run(red.path / "ireval-report", parts=False).verdict == "error"
+    assert read_run(red.path / "ireval-report", parts=False).verdict == "error"
     assert (red.path / "ireval-report/results.parts").read_text() == "a file of somebody else"
 
 

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from pytest_ireval.report.data_files import recorded_run
+from pytest_ireval.report.results_file import read_run
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_rankings_that_cannot_be_packed_make_their_suite_an_error_and_none_of_be
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["*MemoryError*", "ireval: error: 1 suite could not be judged (shop)*"])
-    run = recorded_run(accepted.path / "ireval-report")
+    run = read_run(accepted.path / "ireval-report")
     assert (run.verdict, run.accepted) == ("error", ())
     assert "MemoryError" in run.suites[0].error
     assert not (accepted.path / "ireval-report/rankings.zip").exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ireval.report.data_files import results_files, results_text
+from pytest_ireval.report.results_file import format_results, format_results_files
 from pytest_ireval.results.outcome import Outcome, SliceFigures
 from pytest_ireval.results.suite_result import MetricFigures, QueryTable, RunResult, SliceRow, SuiteResult
 
@@ -37,7 +37,7 @@ def run(date, *suites, **more):
 
 
 def write(folder, result):
-    for name, text in results_files(result).items():
+    for name, text in format_results_files(result).items():
         path = Path(folder, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(text), encoding="utf-8")
@@ -151,8 +151,8 @@ def test_a_run_without_a_suite_is_named(ireval):
 
 UNREADABLE = {
     "{": "is not JSON: ",
-    results_text(run("yesterday")): "'yesterday' is not a date\n  2026-11-20T19:20:00Z is one",
-    results_text(run("2026-03-01T10:00:00Z", suite(verdict="fail"))): "is inconsistent, so it may have been edited: ",
+    format_results(run("yesterday")): "'yesterday' is not a date\n  2026-11-20T19:20:00Z is one",
+    format_results(run("2026-03-01T10:00:00Z", suite(verdict="fail"))): "is inconsistent, so it may have been edited: ",
 }
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_ireval.report.failure_text import cause_sentence
+from pytest_ireval.report.input_changes import describe_inputs
 from pytest_ireval.results.outcome import Cause, JudgmentEdit, Restated
 
 EDITS = (JudgmentEdit("q017", "d4", 2, 0), JudgmentEdit("q017", "d5", None, 3), JudgmentEdit("q018", "d1", 1.5, None))
@@ -41,7 +41,7 @@ EDITS = (JudgmentEdit("q017", "d4", 2, 0), JudgmentEdit("q017", "d5", None, 3), 
     ],
 )
 def test_cause(cause, sentence):
-    assert cause_sentence(cause, "AP") == sentence
+    assert describe_inputs(cause, "AP") == sentence
 
 
 @pytest.mark.parametrize(
@@ -53,11 +53,11 @@ def test_cause(cause, sentence):
     ],
 )
 def test_a_source_that_changed_is_named(before, now, words):
-    assert words in cause_sentence(Cause(source=True, sources=(before, now)))
+    assert words in describe_inputs(Cause(source=True, sources=(before, now)))
 
 
 def test_the_baseline_is_restated_for_the_metric_in_question_only():
     cause = Cause(judgments=1, restated={"AP": Restated(0.9, 0.8)})
 
-    assert "baseline itself" not in cause_sentence(cause, "P@5")
-    assert "baseline itself" not in cause_sentence(cause)
+    assert "baseline itself" not in describe_inputs(cause, "P@5")
+    assert "baseline itself" not in describe_inputs(cause)

@@ -4,17 +4,17 @@ from dataclasses import replace
 
 from runs import FAILED, PASSED, SHOP, red_rules
 
-from pytest_ireval.report.failure_text import told_whole
+from pytest_ireval.report.failure_text import is_shown_whole
 
 
 def test_the_first_twenty_of_the_plan_are_told_whole():
     suite = red_rules(22)
     ids = [each.id for each in suite.outcomes if each.verdict == "fail"]
 
-    assert [told_whole(suite, each) for each in ids] == [True] * 20 + [False] * 2
+    assert [is_shown_whole(suite, each) for each in ids] == [True] * 20 + [False] * 2
 
 
 def test_what_passes_does_not_count():
     suite = replace(SHOP, outcomes=(*(replace(PASSED, id=f"p{i}") for i in range(50)), FAILED))
 
-    assert told_whole(suite, FAILED.id)
+    assert is_shown_whole(suite, FAILED.id)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_ireval.report.failure_text import failure_text
+from pytest_ireval.report.failure_text import format_failure
 from pytest_ireval.results.outcome import Cause, Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.suite_result import BaselineInfo, MetricFigures, SuiteResult
 
@@ -69,7 +69,7 @@ SHOP = SuiteResult(
 
 
 def text_of(outcome, suite=SHOP, **options):
-    return failure_text(outcome, suite, **{"date": TODAY, **options}) + "\n"
+    return format_failure(outcome, suite, **{"date": TODAY, **options}) + "\n"
 
 
 @pytest.mark.parametrize(("limit", "mark"), [(120, "<- breaks the rule"), (80, "<- red")])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runs import ALL, FAILED, PASSED, RUN, SHOP, TAIL, UNFINISHED, suites
 
-from pytest_ireval.report.data_files import metrics_text
+from pytest_ireval.report.metrics_file import format_metrics
 
 SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)+)\})? (-?\d+(?:\.\d+)?(?:e-?\d+)?)')
 LABEL = re.compile(r'([a-z_]+)="((?:[^"\\\n]|\\["\\n])*)"')
@@ -39,14 +39,14 @@ def read_by_gitlab(text):
 
 
 def test_a_run_that_did_not_end_is_no_pass():
-    assert samples(metrics_text(UNFINISHED)) == {("ireval_pass", ()): 0.0}
+    assert samples(format_metrics(UNFINISHED)) == {("ireval_pass", ()): 0.0}
 
 
 def test_what_has_no_value_is_left_out():
     nothing = replace(SHOP.metrics[0], now=float("nan"), baseline=None, paired=None, resolution=None)
     infinite = replace(PASSED, numbers={"value": float("inf")})
 
-    found = samples(metrics_text(replace(RUN, suites=(replace(SHOP, metrics=(nothing,), outcomes=(infinite,)),))))
+    found = samples(format_metrics(replace(RUN, suites=(replace(SHOP, metrics=(nothing,), outcomes=(infinite,)),))))
 
     assert {name for name, _ in found} == {"ireval_pass", "ireval_suite_pass", "ireval_verdicts"}
 
@@ -54,7 +54,7 @@ def test_what_has_no_value_is_left_out():
 def test_another_reference_than_the_baseline_is_no_baseline():
     anchored = replace(FAILED, against="run: release.trec", figures=(TAIL, ALL))
 
-    found = samples(metrics_text(replace(RUN, suites=(replace(SHOP, metrics=(), outcomes=(anchored,)),))))
+    found = samples(format_metrics(replace(RUN, suites=(replace(SHOP, metrics=(), outcomes=(anchored,)),))))
 
     rule = {dict(labels)["number"]: value for (name, labels), value in found.items() if name == "ireval_rule"}
     assert rule == {"value": 0.6154, "baseline": 0.9438, "change": -0.3283, "tolerance": 0.0283}
@@ -63,7 +63,7 @@ def test_another_reference_than_the_baseline_is_no_baseline():
 
 def test_figures_that_differ_by_noise_are_written_alike():
     def text(value):
-        return metrics_text(replace(RUN, suites=(replace(SHOP, outcomes=(replace(PASSED, numbers={"v": value}),)),)))
+        return format_metrics(replace(RUN, suites=(replace(SHOP, outcomes=(replace(PASSED, numbers={"v": value}),)),)))
 
     assert text(0.1 + 0.2) == text(0.3)
     assert 'number="v"} 0.0\n' in text(-1e-12)
@@ -74,7 +74,7 @@ def test_names_are_read_back(name):
     run = suites(2, red=1)
     named = replace(run, suites=(replace(run.suites[0], name=name), run.suites[1]))
 
-    text = metrics_text(named)
+    text = format_metrics(named)
 
     shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in name).replace("#", "\uff03")
     assert samples(text)[("ireval_suite_pass", (("suite", shown),))] == 0.0

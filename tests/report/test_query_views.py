@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from report.full_run import full_run
 
-from pytest_ireval.report.query_view import MOST_CHARACTERS, FigureRow, queries_data, query_view, worst_views
+from pytest_ireval.report.query_data import MAX_CHARACTERS, format_query_data
+from pytest_ireval.report.query_view import FigureRow, make_query_view, make_worst_views
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange
 from pytest_ireval.results.suite_result import (
     BaselineInfo,
@@ -71,7 +72,7 @@ RUN = RunResult("0.1.0", "2027-03-03T09:00:00Z", "fail", (SUITE,))
 
 
 def data_of(run):
-    return json.loads(queries_data(run))
+    return json.loads(format_query_data(run))
 
 
 def documents_of(suite):
@@ -85,14 +86,14 @@ def test_rules_that_passed_say_nothing_of_the_queries_they_looked_at():
     assert data_of(replace(RUN, suites=(replace(SUITE, outcomes=(passed,)),)))["suites"][0]["rules"] == []
     (shown,) = data_of(replace(RUN, suites=(replace(SUITE, outcomes=(warned,)),)))["suites"][0]["rules"]
     assert shown["verdict"] == "warning"
-    assert query_view(replace(SUITE, outcomes=(warned,)), "q2").rules[0][0] == "warning"
-    assert query_view(replace(SUITE, outcomes=(passed,)), "q2").rules == ()
+    assert make_query_view(replace(SUITE, outcomes=(warned,)), "q2").rules[0][0] == "warning"
+    assert make_query_view(replace(SUITE, outcomes=(passed,)), "q2").rules == ()
 
 
 def test_the_data_never_ends_the_element_it_stands_in():
     hostile = "</script><script>alert(1)</script><!-- & \u2028\u2029"
     suite = replace(SUITE, queries=replace(SUITE.queries, texts=(hostile, "\udc80 \x00 tea")))
-    text = queries_data(replace(RUN, suites=(suite,)))
+    text = format_query_data(replace(RUN, suites=(suite,)))
 
     assert not set(text) & set("<>&\u2028\u2029")
     assert json.loads(text)["suites"][0]["texts"] == [hostile, "\ufffd \ufffd tea"]
@@ -100,7 +101,7 @@ def test_the_data_never_ends_the_element_it_stands_in():
 
 
 def test_documents_stop_where_a_page_would_get_too_large():
-    long = QueryDocuments("q2", (Placed("d" * MOST_CHARACTERS, None, 1),))
+    long = QueryDocuments("q2", (Placed("d" * MAX_CHARACTERS, None, 1),))
     (suite,) = data_of(replace(RUN, suites=(replace(SUITE, documents=(LOST, long)),)))["suites"]
 
     assert [each["query"] for each in documents_of(suite)] == [1]
@@ -111,16 +112,16 @@ def test_a_broken_suite_has_no_queries():
 
     (suite,) = data_of(replace(RUN, suites=(broken,)))["suites"]
     assert (suite["ids"], suite["metrics"]) == ([], [])
-    assert worst_views(broken) == ()
+    assert make_worst_views(broken) == ()
 
 
 def test_the_worst_of_each_failing_rule_are_viewed_once():
     again = replace(SUITE.outcomes[0], id="worsened::nDCG_10")
     suite = replace(SUITE, outcomes=(*SUITE.outcomes, again))
 
-    assert [view.query for view in worst_views(suite)] == ["red mug", "q2"]
-    assert worst_views(replace(SUITE, outcomes=SUITE.outcomes[1:])) == ()
-    assert len(worst_views(full_run().suites[0])) == 3
+    assert [view.query for view in make_worst_views(suite)] == ["red mug", "q2"]
+    assert make_worst_views(replace(SUITE, outcomes=SUITE.outcomes[1:])) == ()
+    assert len(make_worst_views(full_run().suites[0])) == 3
 
 
 def test_however_many_rules_fail_a_suite_has_twenty_views():
@@ -129,11 +130,11 @@ def test_however_many_rules_fail_a_suite_has_twenty_views():
     red = [replace(SUITE.outcomes[0], queries=(QueryChange(query, query, 0.0, 1.0),)) for query in ids]
     suite = replace(SUITE, metrics=SUITE.metrics[:1], queries=table, documents=(), outcomes=tuple(red))
 
-    assert [view.query for view in worst_views(suite)] == list(ids[:20])
+    assert [view.query for view in make_worst_views(suite)] == list(ids[:20])
 
 
 def test_grades_below_what_counts_as_relevant_are_not_taken_for_it():
-    view = worst_views(replace(SUITE, relevant_from=2.0))[0]
+    view = make_worst_views(replace(SUITE, relevant_from=2.0))[0]
 
     assert {each.document: each.relevant for each in view.rankings.baseline} == {"d1": True, "d2": False, "x1": False}
 
@@ -141,7 +142,9 @@ def test_grades_below_what_counts_as_relevant_are_not_taken_for_it():
 def test_shares_of_a_metric_that_is_no_better_either_way_are_shown_with_the_others():
     neither = replace(SUITE.metrics[0], name="NumNonRelRet", direction="neither")
     lost = replace(LOST, shares={"NumNonRelRet": (None, None, None, -1.0, None), **LOST.shares})
-    shares = query_view(replace(SUITE, metrics=(*SUITE.metrics, neither), documents=(lost,)), "red mug").rankings.shares
+    shares = make_query_view(
+        replace(SUITE, metrics=(*SUITE.metrics, neither), documents=(lost,)), "red mug"
+    ).rankings.shares
 
     assert [(row.document, row.shares) for row in shares] == [
         ("far", (("-1.0000", ""), ("-", ""))),
@@ -150,11 +153,11 @@ def test_shares_of_a_metric_that_is_no_better_either_way_are_shown_with_the_othe
 
 
 def test_a_cost_that_rose_is_worse():
-    assert query_view(SUITE, "q2").figures[1] == FigureRow("Cost", "1.0000", "2.0000", "+1.0000", "worse")
+    assert make_query_view(SUITE, "q2").figures[1] == FigureRow("Cost", "1.0000", "2.0000", "+1.0000", "worse")
 
 
 def test_without_a_baseline_there_is_one_side():
-    both = query_view(replace(SUITE, baseline=None), "red mug").rankings
+    both = make_query_view(replace(SUITE, baseline=None), "red mug").rankings
 
     assert not both.compared
     assert {each.arrow for each in both.now} == {""}
@@ -163,7 +166,7 @@ def test_without_a_baseline_there_is_one_side():
 def test_a_query_without_judgments_says_so():
     suite = replace(SUITE, documents=(replace(LOST, relevant=None),))
 
-    assert query_view(suite, "red mug").rankings.known == "This query has no judgments."
+    assert make_query_view(suite, "red mug").rankings.known == "This query has no judgments."
 
 
 def test_metrics_that_nobody_can_explain_have_no_command():
@@ -171,4 +174,4 @@ def test_metrics_that_nobody_can_explain_have_no_command():
     suite = replace(SUITE, outcomes=(silent,))
 
     assert data_of(replace(RUN, suites=(suite,)))["suites"][0]["metrics"][0]["why"] == ""
-    assert query_view(suite, "q2").why == "ireval why Cost --suite suites/shop.ireval.yaml --query q2"
+    assert make_query_view(suite, "q2").why == "ireval why Cost --suite suites/shop.ireval.yaml --query q2"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_ireval.report.red_checks import ranges_words, red_checks, red_queries, suite_text
+from pytest_ireval.report.red_checks import format_ranges, format_suite_failures, group_red_checks, rank_red_queries
 from pytest_ireval.results.outcome import Outcome, QueryChange
 from pytest_ireval.results.suite_result import SuiteResult
 
@@ -29,11 +29,11 @@ def suite(*outcomes, **more):
 
 @pytest.mark.parametrize(("numbers", "words"), [((1, 3, 4, 5, 8), "1, 3-5, 8")])
 def test_numbers_are_ranges(numbers, words):
-    assert ranges_words(numbers) == words
+    assert format_ranges(numbers) == words
 
 
 def test_a_query_stands_once_with_all_checks_and_the_values_of_one_that_compares():
-    found = red_queries(red_checks(suite(LOW, FELL, RECIPROCAL), (LOW, FELL, RECIPROCAL)))
+    found = rank_red_queries(group_red_checks(suite(LOW, FELL, RECIPROCAL), (LOW, FELL, RECIPROCAL)))
 
     assert [(each.change.query, each.checks) for each in found] == [
         ("q3", (1, 2, 3)),
@@ -48,7 +48,7 @@ def test_a_query_stands_once_with_all_checks_and_the_values_of_one_that_compares
 def test_one_reason_is_one_line():
     missing = [check(f"m{n}", headline="no baseline to compare with", missing_baseline=True) for n in range(3)]
     passed = replace(FELL, id="ok", verdict="pass")
-    found = red_checks(suite(*missing, FELL, passed), [missing[0], FELL, *missing[1:], passed])
+    found = group_red_checks(suite(*missing, FELL, passed), [missing[0], FELL, *missing[1:], passed])
 
     assert [(each.outcome.id, len(each.others)) for each in found] == [("m0", 2), ("fell", 0)]
 
@@ -58,16 +58,16 @@ def test_broken_inputs_are_one_line_that_has_the_whole_error():
     inputs = replace(broken[0], id="inputs", kind="inputs")
     whole = suite(*broken, inputs, error="a.txt:3: is no ranking\n  one line", verdict="error")
 
-    (only,) = red_checks(whole, whole.outcomes)
+    (only,) = group_red_checks(whole, whole.outcomes)
     assert (only.outcome.id, only.headline, len(only.others)) == ("inputs", "a.txt:3: is no ranking\n  one line", 20)
-    assert suite_text(whole.outcomes, whole, date="") == (
+    assert format_suite_failures(whole.outcomes, whole, date="") == (
         "a.txt:3: is no ranking\n  one line\n\n  21 checks of this suite could not be made"
     )
 
 
 def test_a_block_names_metrics_where_they_differ_and_ends_after_twenty_checks():
     many = [check(f"check {n}", (f"q{n}", 0.5), metric=f"P@{n % 2 + 1}") for n in range(25)]
-    lines = suite_text(many, suite(*many), date="", width=70).splitlines()
+    lines = format_suite_failures(many, suite(*many), date="", width=70).splitlines()
 
     assert lines[0] == "shop.yaml: 25 of 25 checks failed."
     assert "   1  check 0, line 7" in lines

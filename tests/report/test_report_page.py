@@ -10,7 +10,7 @@ import pytest
 from report.full_run import full_run
 from report.runs import FAILED, GREEN, RUN, SHOP, UNFINISHED, red_rules
 
-from pytest_ireval.report.page import page_text, suite_view
+from pytest_ireval.report.page import make_suite_view, render_page
 from pytest_ireval.results.suite_result import RunResult
 
 EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}</style>"
@@ -50,7 +50,7 @@ class Elements(HTMLParser):
 
 
 def test_a_run_that_did_not_end_is_no_pass():
-    page = Elements(page_text(UNFINISHED))
+    page = Elements(render_page(UNFINISHED))
 
     assert page.texts["title"] == ["! Could not be judged – no suite"]
     assert "the run did not end" in page.text
@@ -58,7 +58,7 @@ def test_a_run_that_did_not_end_is_no_pass():
 
 def test_every_rule_and_suite_has_an_anchor_that_links_lead_to():
     run = full_run(suites=2, queries=9)
-    page = Elements(page_text(run))
+    page = Elements(render_page(run))
 
     wanted = {suite.name for suite in run.suites}
     wanted |= {f"{suite.name}::{outcome.id}" for suite in run.suites for outcome in suite.outcomes}
@@ -70,7 +70,7 @@ def test_every_rule_and_suite_has_an_anchor_that_links_lead_to():
 def test_no_suite_has_the_anchor_of_another_part_of_the_page():
     names = ("findings", "verdict", "suites", "problems", "unaffected", "provenance")
     suites = tuple(replace(SHOP, name=name) for name in names)
-    page = Elements(page_text(replace(RUN, suites=suites, problems=("no room",), unaffected=("ads",))))
+    page = Elements(render_page(replace(RUN, suites=suites, problems=("no room",), unaffected=("ads",))))
 
     assert set(names) <= set(page.ids)
     assert len(page.ids) == len(set(page.ids))
@@ -81,7 +81,7 @@ def test_texts_of_others_are_text():
     outcome = replace(FAILED, headline=EVIL, sentence=EVIL, file=EVIL, queries=(query,), facts=(EVIL,), name=EVIL)
     suite = replace(SHOP, name=EVIL, path=EVIL, owner=EVIL, notes=(EVIL,), outcomes=(outcome,), source=EVIL)
     run = replace(RUN, suites=(suite,), branch=EVIL, commit=EVIL, problems=(EVIL,), reason=EVIL)
-    harmless, page = Elements(page_text(RUN)), Elements(page_text(run))
+    harmless, page = Elements(render_page(RUN)), Elements(render_page(run))
 
     assert page.tags.count("script") == harmless.tags.count("script")
     assert "img" not in page.tags
@@ -91,7 +91,7 @@ def test_texts_of_others_are_text():
 
 
 def test_only_what_is_inside_the_page_may_run_and_nothing_is_loaded():
-    text = page_text(full_run())
+    text = render_page(full_run())
     page = Elements(text)
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
 
@@ -108,21 +108,21 @@ def test_only_what_is_inside_the_page_may_run_and_nothing_is_loaded():
 def test_lines_of_rules_lead_to_the_code_host_where_there_is_one():
     from pytest_ireval.report.markdown_text import SourceLinks
 
-    page = Elements(page_text(RUN, links=SourceLinks("https://github.com/o/r/blob/abc")))
+    page = Elements(render_page(RUN, links=SourceLinks("https://github.com/o/r/blob/abc")))
 
     assert "https://github.com/o/r/blob/abc/suites/product-search.ireval.yaml#L17" in page.links
 
 
 def test_a_check_that_could_not_be_made_is_not_against_the_change():
     broken = replace(FAILED, verdict="error", headline="no judgments")
-    page = Elements(page_text(replace(RUN, suites=(replace(SHOP, outcomes=(FAILED, broken)),))))
+    page = Elements(render_page(replace(RUN, suites=(replace(SHOP, outcomes=(FAILED, broken)),))))
 
     assert "2 checks failed or could not be made" in page.text
     assert "against the change" not in page.text
 
 
 def test_two_hundred_red_rules_stay_readable():
-    page = Elements(page_text(replace(RUN, suites=(red_rules(200),))))
+    page = Elements(render_page(replace(RUN, suites=(red_rules(200),))))
 
     assert "200 checks failed" in page.text
     opened = [name for name, _ in page.attributes].count("open")
@@ -133,7 +133,7 @@ def test_the_chart_of_the_red_metric_comes_first_and_the_others_are_named():
     suite = full_run().suites[0]
     first, second = (metric.name for metric in suite.metrics[:2])
     red = replace(suite, outcomes=(replace(suite.outcomes[0], verdict="fail", metric=second),))
-    values = next(each for each in suite_view(red, alone=True).charts if each.title == "Query by query")
+    values = next(each for each in make_suite_view(red, alone=True).charts if each.title == "Query by query")
 
     assert values.shown.metric == second
     assert first in [each.metric for each in values.folded]
@@ -141,11 +141,11 @@ def test_the_chart_of_the_red_metric_comes_first_and_the_others_are_named():
 
 @pytest.mark.ci
 def test_seven_thousand_queries_of_six_metrics_weigh_less_than_10_mb():
-    assert len(page_text(full_run(queries=7000, metrics=6, documents=1500)).encode()) < 10_000_000
+    assert len(render_page(full_run(queries=7000, metrics=6, documents=1500)).encode()) < 10_000_000
 
 
 def test_a_run_without_anything_has_a_page():
-    page = Elements(page_text(RunResult("0.1.0", "2027-03-03T09:00:00Z", "error", ())))
+    page = Elements(render_page(RunResult("0.1.0", "2027-03-03T09:00:00Z", "error", ())))
 
     assert "no suite was run" in page.text
 
@@ -154,6 +154,6 @@ def test_only_of_a_run_that_passed_it_is_said_that_nothing_asks_for_a_look():
     fine = "No check needs attention."
     cut_off = replace(SHOP, verdict="error", outcomes=(), error="the run ended before this suite was evaluated")
 
-    assert fine in Elements(page_text(GREEN)).text
-    assert fine not in Elements(page_text(replace(RUN, verdict="error", suites=(cut_off,)))).text
-    assert fine not in Elements(page_text(replace(GREEN, verdict="error", problems=("no room",)))).text
+    assert fine in Elements(render_page(GREEN)).text
+    assert fine not in Elements(render_page(replace(RUN, verdict="error", suites=(cut_off,)))).text
+    assert fine not in Elements(render_page(replace(GREEN, verdict="error", problems=("no room",)))).text

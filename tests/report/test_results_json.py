@@ -12,7 +12,7 @@ from report.full_run import full_run
 
 from pytest_ireval import InputError
 from pytest_ireval.report import data_files
-from pytest_ireval.report.data_files import recorded_run, results_files, results_text, run_of
+from pytest_ireval.report.results_file import format_results, format_results_files, parse_run, read_run
 from pytest_ireval.results.outcome import Cause, JudgmentEdit, Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.plain import classify_type, read_type_hints
 from pytest_ireval.results.policies import Policies
@@ -73,17 +73,17 @@ def validator():
 
 @given(run=SOME_RUNS)
 def test_what_was_written_is_read_again(run):
-    text = results_text(run)
+    text = format_results(run)
 
-    assert run_of(text) == run
-    assert results_text(run_of(text)) == text
+    assert parse_run(text) == run
+    assert format_results(parse_run(text)) == text
 
 
 @settings(max_examples=5)  # one run has hundreds of values, and the validator asks for each why it may be there
 @given(run=SOME_RUNS)
 def test_every_run_is_what_the_schema_promises(run, validator):
     for each in (run, full_run(queries=9, documents=2)):
-        validator.validate(json.loads(results_text(each)))
+        validator.validate(json.loads(format_results(each)))
 
 
 def test_the_schema_is_written_from_the_classes():
@@ -96,7 +96,7 @@ def test_numbers_of_any_kind_are_written_as_their_field_says():
     import numpy as np
 
     odd = replace(OUTCOME, figures=(SliceFigures("all", np.int64(2), np.float64(0.1) + np.float64(0.2), baseline=1),))
-    (figures,) = json.loads(results_text(replace(RUN, suites=(replace(SUITE, outcomes=(odd,)),))))["suites"][0][
+    (figures,) = json.loads(format_results(replace(RUN, suites=(replace(SUITE, outcomes=(odd,)),))))["suites"][0][
         "outcomes"
     ][0]["figures"]
 
@@ -107,7 +107,7 @@ def test_no_nan_is_written():
     broken = replace(SUITE, metrics=(replace(SUITE.metrics[0], now=float("nan")),))
 
     with pytest.raises(ValueError, match="not JSON compliant"):
-        results_text(replace(RUN, suites=(broken,)))
+        format_results(replace(RUN, suites=(broken,)))
 
 
 @pytest.mark.parametrize(
@@ -126,11 +126,11 @@ def test_no_nan_is_written():
     ],
 )
 def test_what_does_not_fit_is_named(change, complaint):
-    data = json.loads(results_text(RUN))
+    data = json.loads(format_results(RUN))
     change(data)
 
     with pytest.raises(InputError) as error:
-        run_of(json.dumps(data))
+        parse_run(json.dumps(data))
 
     assert str(error.value) == complaint
 
@@ -138,19 +138,19 @@ def test_what_does_not_fit_is_named(change, complaint):
 @pytest.mark.parametrize("text", ["{", "[" * 100_000])
 def test_what_is_no_json_is_said_so(text):
     with pytest.raises(InputError, match=r"^results.json\n  is not JSON: "):
-        run_of(text)
+        parse_run(text)
 
 
 def test_infinity_is_no_figure():
     with pytest.raises(InputError, match="expected a number, found inf"):
-        run_of(results_text(RUN).replace("[0.1, null]", "[Infinity, null]"))
+        parse_run(format_results(RUN).replace("[0.1, null]", "[Infinity, null]"))
 
 
 def test_a_field_with_a_default_may_be_left_out():
-    data = json.loads(results_text(RUN))
+    data = json.loads(format_results(RUN))
     del data["suites"][0]["waived"]
 
-    assert run_of(json.dumps(data)) == RUN
+    assert parse_run(json.dumps(data)) == RUN
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ def in_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(data_files, "LARGE", 0)
     run = replace(RUN, suites=(SUITE, replace(SUITE, name="a/b Ünï", documents_of=7)))
     (tmp_path / "results.parts").mkdir()
-    for name, text in results_files(run).items():
+    for name, text in format_results_files(run).items():
         (tmp_path / name).write_text(text)
     return tmp_path, run
 
@@ -171,8 +171,8 @@ def test_a_large_run_is_written_in_parts_and_read_back(in_parts):
     assert [suite["part"] for suite in suites] == ["results.parts/0001-shop.json", "results.parts/0002-a-b-n-.json"]
     assert [suite["documents"] for suite in suites] == [[], []]
     assert [suite["queries"]["ids"] for suite in suites] == [[], []]
-    assert recorded_run(folder) == run
-    assert recorded_run(folder, parts=False) == replace(
+    assert read_run(folder) == run
+    assert read_run(folder, parts=False) == replace(
         run, suites=tuple(replace(suite, queries=QueryTable(), documents=()) for suite in run.suites)
     )
 
@@ -203,18 +203,18 @@ def test_a_part_that_is_missing_or_belongs_elsewhere_is_named(in_parts, damage, 
     damage(folder / "results.parts/0001-shop.json", folder / "results.json")
 
     with pytest.raises(InputError, match=complaint) as error:
-        recorded_run(folder)
+        read_run(folder)
 
     assert "results.parts" in str(error.value)
-    assert recorded_run(folder, parts=False).verdict == "fail"
+    assert read_run(folder, parts=False).verdict == "fail"
 
 
 def test_a_run_of_usual_size_is_one_file(monkeypatch):
-    monkeypatch.setattr(data_files, "LARGE", data_files.LARGE // 100)  # else of 200,000 queries
+    monkeypatch.setattr(data_files, "LARGE", data_files.MAX_SINGLE_FILE // 100)  # else of 200,000 queries
     many = tuple(f"q{number}" for number in range(2_000))
     large = replace(SUITE, queries=QueryTable(many, many, now={"nDCG@10": (0.5,) * 2_000}))
     shown = replace(SUITE, documents=SUITE.documents * 3_000)
 
-    assert [*results_files(RUN)] == [*results_files(replace(RUN, suites=(large,)))] == ["results.json"]
-    assert len(results_files(replace(RUN, suites=(large,) * 5))) == 6
-    assert [*results_files(replace(RUN, suites=(shown,)))] == ["results.parts/0001-shop.json", "results.json"]
+    assert [*format_results_files(RUN)] == [*format_results_files(replace(RUN, suites=(large,)))] == ["results.json"]
+    assert len(format_results_files(replace(RUN, suites=(large,) * 5))) == 6
+    assert [*format_results_files(replace(RUN, suites=(shown,)))] == ["results.parts/0001-shop.json", "results.json"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_ireval.report.wording import sight_words
+from pytest_ireval.report.formatting import describe_resolution
 from pytest_ireval.results.outcome import SliceFigures
 
 
@@ -27,4 +27,4 @@ def figures(queries, resolution, tolerance=None, needed=None, room=0.9):
     ],
 )
 def test_the_smallest_drop_and_the_queries_that_the_tolerance_takes(each, words):
-    assert sight_words(each, "drop") == words
+    assert describe_resolution(each, "drop") == words

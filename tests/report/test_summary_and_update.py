@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pytest_ireval.report.summary_table import summary_lines
+from pytest_ireval.report.terminal_summary import format_summary
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import Counts, MetricFigures, RunResult, SuiteResult
 
@@ -30,7 +30,7 @@ RUN = RunResult("0.1.0", "2027-03-03T09:00:00Z", "fail", (SHOP,))
 
 
 def text_of(run, limit=80, **options):
-    return "\n".join(summary_lines(run, limit, **options)) + "\n"
+    return "\n".join(format_summary(run, limit, **options)) + "\n"
 
 
 def test_a_suite_that_could_not_be_judged_is_an_error():

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from markdown_pages import Page
 from runs import ALL, FAILED, GREEN, PASSED, RUN, SHOP, TAIL, UNFINISHED, WARNED, lost, red_rules, suites
 
+from pytest_ireval.report.fitting import count_characters
+from pytest_ireval.report.markdown_summary import LIMIT, format_markdown_summary, make_marker
 from pytest_ireval.report.markdown_text import SourceLinks
-from pytest_ireval.report.summary_markdown import LIMIT, marker, size, summary_text
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange
 from pytest_ireval.results.suite_result import RunResult, SuiteResult, ToJudge
 
@@ -23,12 +24,12 @@ WHOLE = re.compile(r"<details><summary>\d+\. ")
 
 
 def first_lines(run):
-    return summary_text(run).splitlines()[1]
+    return format_markdown_summary(run).splitlines()[1]
 
 
 def test_a_run_that_did_not_end_is_no_pass():
     assert (
-        summary_text(UNFINISHED)
+        format_markdown_summary(UNFINISHED)
         == """\
 <!-- pytest-ireval summary -->
 **Could not be judged**: the run did not end.
@@ -123,7 +124,7 @@ def test_broken_inputs_are_told_once():
     planned = ("inputs", "churn::RBO", "expect::q1")
     broken = replace(SHOP, verdict="error", outcomes=outcomes, planned=planned, error=error, metrics=(), waived=())
 
-    text = summary_text(replace(RUN, verdict="error", suites=(broken,)))
+    text = format_markdown_summary(replace(RUN, verdict="error", suites=(broken,)))
 
     assert "**Could not be judged**: product-search: judgments.txt:\u200b3: 'x' is no grade." in text
     assert "### product-search: could not be judged\n\nOwner: @acme/search-team\n\n```\njudgments.txt:3:" in text
@@ -138,14 +139,14 @@ def test_doubts_are_no_failures_and_are_said():
 
     said = "2 of 3 checks passed; 1 inconclusive; 1 warning."
     assert first_lines(run) == f"**May land, but is not shown to be safe**: {said}"
-    assert "**Next**" not in summary_text(run)
+    assert "**Next**" not in format_markdown_summary(run)
 
 
 def test_what_would_have_failed_but_for_unjudged_documents_is_never_called_safe():
     doubt = replace(PASSED, verdict="inconclusive", id="no_regression::x", warning=True)
     shop = replace(SHOP, outcomes=(PASSED, doubt))
     look, judge = (
-        summary_text(replace(GREEN, verdict="inconclusive", suites=(each,)))
+        format_markdown_summary(replace(GREEN, verdict="inconclusive", suites=(each,)))
         for each in (shop, replace(shop, to_judge=(ToJudge("q1", "d1", "nDCG@10", -0.1),)))
     )
 
@@ -172,7 +173,7 @@ def test_a_missing_baseline_is_told_once():
     others = (replace(missing, line=18), replace(missing, line=19))
     run = replace(RUN, suites=(replace(SHOP, outcomes=(PASSED, missing, *others)),))
 
-    text = summary_text(run)
+    text = format_markdown_summary(run)
 
     said = "**Not safe to land**: no baseline to compare with in product-search; 3 of 4 checks failed."
     assert text.splitlines()[1] == said
@@ -207,14 +208,14 @@ def test_what_nobody_came_to_is_not_the_first_reason():
 def test_a_suite_that_was_cut_off_is_not_told_as_if_it_were_whole():
     cut = replace(SHOP, verdict="error", notes=("the run ended before 7 of its verdicts were reported",))
 
-    text = summary_text(replace(RUN, verdict="error", suites=(cut,)))
+    text = format_markdown_summary(replace(RUN, verdict="error", suites=(cut,)))
 
     assert "\n### product-search: 1 of 3 failed, could not be judged as a whole\n" in text
 
 
 def test_next_is_what_settles_it():
     def next_of(*outcomes):
-        return summary_text(replace(RUN, suites=(replace(SHOP, outcomes=outcomes),))).splitlines()[3]
+        return format_markdown_summary(replace(RUN, suites=(replace(SHOP, outcomes=outcomes),))).splitlines()[3]
 
     missing = replace(FAILED, missing_baseline=True, figures=())
     bound = replace(FAILED, acceptable=False)
@@ -234,7 +235,7 @@ def test_a_branch_that_lowers_its_baseline_is_shown_openly():
         numbers={"change": -0.03},
     )
 
-    text = summary_text(
+    text = format_markdown_summary(
         replace(GREEN, base="origin/main", suites=(replace(GREEN.suites[0], outcomes=(PASSED, lowering)),))
     )
 
@@ -255,7 +256,7 @@ def test_a_branch_that_makes_its_suite_weaker_is_shown_openly():
         WARNED, id="lowering", kind="lowering", headline="the suite is weaker than at abc", facts=tuple(weaker)
     )
 
-    text = summary_text(
+    text = format_markdown_summary(
         replace(GREEN, base="origin/main", suites=(replace(GREEN.suites[0], outcomes=(PASSED, lowering)),))
     )
 
@@ -265,7 +266,7 @@ def test_a_branch_that_makes_its_suite_weaker_is_shown_openly():
 
 
 def test_what_is_to_be_known_of_the_run_stands_beside_the_verdict():
-    text = summary_text(replace(GREEN, warnings=("the suite <ads> is gone", "b", *"cd")))
+    text = format_markdown_summary(replace(GREEN, warnings=("the suite <ads> is gone", "b", *"cd")))
 
     assert text.splitlines()[1].endswith("; but the suite &lt;ads> is gone; b; and 2 more.")
     assert "### Notes on this run\n\n* the suite &lt;ads> is gone\n* b\n" in text
@@ -280,7 +281,7 @@ def test_checks_that_nobody_asked_for_are_counted():
 def test_who_took_no_part_is_named():
     run = replace(GREEN, changed_since="origin/main", unaffected=tuple(f"shop-{i}" for i in range(25)))
 
-    text = summary_text(run)
+    text = format_markdown_summary(run)
 
     assert "1 check passed; 25 suites not affected by the change." in text
     assert "changed since `origin/main`: `shop-0`, `shop-1`" in text
@@ -303,7 +304,11 @@ def test_python_tests_that_failed_are_part_of_the_verdict():
 
 @pytest.mark.parametrize(("key", "line"), [("", ""), ("nightly", ": nightly"), ("a --> b", ": a-b")])
 def test_a_comment_is_found_by_its_first_line(key, line):
-    assert summary_text(RUN, key=key).splitlines()[0] == f"<!-- pytest-ireval summary{line} -->" == marker(key)
+    assert (
+        format_markdown_summary(RUN, key=key).splitlines()[0]
+        == f"<!-- pytest-ireval summary{line} -->"
+        == make_marker(key)
+    )
 
 
 @pytest.mark.parametrize(
@@ -316,7 +321,7 @@ def test_a_comment_is_found_by_its_first_line(key, line):
     ],
 )
 def test_an_owner_who_is_one_name_is_mentioned(owner, shown):
-    assert shown in summary_text(replace(RUN, suites=(replace(SHOP, owner=owner),))).splitlines()
+    assert shown in format_markdown_summary(replace(RUN, suites=(replace(SHOP, owner=owner),))).splitlines()
 
 
 def test_a_file_above_the_run_is_linked_from_the_top():
@@ -330,13 +335,13 @@ def test_a_file_above_the_run_is_linked_from_the_top():
 
 
 def test_two_thousand_red_rules_are_counted():
-    text = summary_text(replace(RUN, suites=(red_rules(2000),)), LINKS, rest="ireval-report/results.json")
+    text = format_markdown_summary(replace(RUN, suites=(red_rules(2000),)), LINKS, rest="ireval-report/results.json")
 
     whole, lines = len(WHOLE.findall(text)), text.count("\n* product-search: ")
     shortened, omitted = map(
         int, re.search(r"(\d+) failures shortened to one line, (\d+) failures left out", text).groups()
     )
-    assert size(text) <= LIMIT
+    assert count_characters(text) <= LIMIT
     assert whole == 5
     assert (shortened, whole + lines + omitted) == (lines, 2000)
     assert text.endswith("Everything is in `ireval-report/results.json`.\n")
@@ -345,9 +350,9 @@ def test_two_thousand_red_rules_are_counted():
 def test_where_not_all_can_be_named_each_suite_has_some():
     run = replace(RUN, suites=tuple(red_rules(50, f"shop-{i:02}") for i in range(40)))
 
-    text = summary_text(run, LINKS)
+    text = format_markdown_summary(run, LINKS)
 
-    assert size(text) <= LIMIT
+    assert count_characters(text) <= LIMIT
     assert min(text.count(f"\n* shop-{i:02}: ") for i in range(1, 40)) >= 5
 
 
@@ -425,10 +430,10 @@ def harmless(text):
 
 @given(texts, texts, texts, texts)
 def test_nothing_that_data_say_acts(a, b, c, d):
-    text = summary_text(hostile_run(a, b, c, d), LINKS)
+    text = format_markdown_summary(hostile_run(a, b, c, d), LINKS)
 
     page = harmless(text)
-    assert size(text) <= LIMIT
+    assert count_characters(text) <= LIMIT
     assert len([t for t in page.tokens if t.type == "heading_open"]) == len(re.findall(r"^#{3,4} ", text, re.M))
 
 
@@ -447,4 +452,4 @@ def test_what_no_baseline_settles_is_settled_otherwise(kind, next_step):
     outcome = Outcome(kind, kind, "fail", "it is red")
     run = RunResult("0.1", "2026-11-20T10:00:00Z", "fail", (SuiteResult("shop", "shop.yaml", "fail", (outcome,)),))
 
-    assert f"**Next**: {next_step}" in summary_text(run).splitlines()
+    assert f"**Next**: {next_step}" in format_markdown_summary(run).splitlines()

@@ -3,17 +3,23 @@
 import jinja2
 import pytest
 
-from pytest_ireval.report.summary_table import section_warnings
-from pytest_ireval.report.templates import SectionTemplate, TemplateCache, check_sections, draw_section, environment
+from pytest_ireval.report.templates import (
+    SectionTemplate,
+    TemplateCache,
+    check_sections,
+    get_environment,
+    render_section,
+)
+from pytest_ireval.report.terminal_summary import list_section_warnings
 from pytest_ireval.results.suite_result import RunResult, Section
 
 LATENCY = Section("latency", "Latency", "acme 2.1", {"p95": 7, "who": "<b>"})
 
 
 def test_every_value_is_escaped_and_an_unknown_name_is_an_error():
-    assert environment().from_string("{{ name }}").render(name="<b>") == "&lt;b&gt;"
+    assert get_environment().from_string("{{ name }}").render(name="<b>") == "&lt;b&gt;"
     with pytest.raises(jinja2.UndefinedError, match="'nmae' is undefined"):
-        environment().from_string("{{ nmae }}").render(name="")
+        get_environment().from_string("{{ nmae }}").render(name="")
 
 
 @pytest.fixture
@@ -27,7 +33,7 @@ def latency(tmp_path):
 
 
 def test_a_section_is_drawn_with_the_template_of_its_plugin_and_its_data(latency):
-    found = draw_section(LATENCY, latency)
+    found = render_section(LATENCY, latency)
 
     assert (found.body, found.style, found.problem) == ("<p>7 ms for &lt;b&gt;</p>", "p {}", "")
     assert f"{found.body:s}" == found.body.__html__()
@@ -48,7 +54,7 @@ def test_a_section_that_cannot_be_drawn_says_why(latency, text, says):
     path = latency["latency"].folder / "latency.jinja"
     path.unlink() if text is None else path.write_text(text)
 
-    found = draw_section(LATENCY, latency)
+    found = render_section(LATENCY, latency)
 
     assert (found.body, found.style) == ("", "")
     assert found.problem.startswith(says)
@@ -57,7 +63,7 @@ def test_a_section_that_cannot_be_drawn_says_why(latency, text, says):
 def test_a_style_that_would_spoil_the_whole_page_is_a_problem_of_its_section(latency):
     (latency["latency"].folder / "latency.css").write_text("p {} </STYLE><script>")
 
-    found = draw_section(LATENCY, latency)
+    found = render_section(LATENCY, latency)
 
     assert (found.style, found.problem) == ("", "latency.css contains </style, which would end its element")
 
@@ -66,7 +72,7 @@ def test_what_a_template_says_by_itself_is_no_command_to_a_terminal(latency):
     (latency["latency"].folder / "latency.jinja").write_text("{{ who['\x1b[31m'] }}")
     run = RunResult("0.1.0", "2027-03-03T09:00:00Z", "pass", (), sections=(LATENCY,))
 
-    (said,) = section_warnings(check_sections(run, latency))
+    (said,) = list_section_warnings(check_sections(run, latency))
 
     assert said.startswith("warning: section 'Latency' of acme 2.1 is not shown: raised UndefinedError: 'str object'")
     assert said.isprintable()
@@ -74,13 +80,13 @@ def test_what_a_template_says_by_itself_is_no_command_to_a_terminal(latency):
 
 def test_a_section_whose_plugin_is_not_here_says_so():
     assert (
-        draw_section(LATENCY, {}).problem
+        render_section(LATENCY, {}).problem
         == "acme 2.1, which draws it, is missing: install it, or name its folder with ireval report --suites"
     )
 
 
 def test_a_section_with_a_problem_is_not_drawn(latency):
-    found = draw_section(Section("latency", "Latency", "acme 2.1", problem="no data"), latency)
+    found = render_section(Section("latency", "Latency", "acme 2.1", problem="no data"), latency)
 
     assert (found.body, found.problem) == ("", "no data")
 

@@ -1,6 +1,6 @@
 """``to_judge.tsv``: a line for each document, whatever stands in texts and ids."""
 
-from pytest_ireval.report.data_files import to_judge_text
+from pytest_ireval.report.to_judge_file import format_to_judge
 from pytest_ireval.results.suite_result import RunResult, SuiteResult, ToJudge
 
 HEADER = "suite\tquery\tdocument\ttext\ttitle\tmetric\teffect\trank_now\trank_baseline\tgrades\tgrade\n"
@@ -8,7 +8,7 @@ HEADER = "suite\tquery\tdocument\ttext\ttitle\tmetric\teffect\trank_now\trank_ba
 
 def table(*documents, grades=""):
     suite = SuiteResult("shop", "shop.yaml", "fail", (), to_judge=documents, grades=grades)
-    return to_judge_text(RunResult("1", "2026-11-01", "fail", (suite,)))
+    return format_to_judge(RunResult("1", "2026-11-01", "fail", (suite,)))
 
 
 def test_tabs_and_line_ends_in_a_text_are_blanks():

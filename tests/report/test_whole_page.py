@@ -8,10 +8,11 @@ import zlib
 import pytest
 from report.full_run import full_run
 
-from pytest_ireval.report.charts.curves import recall_precision_chart
-from pytest_ireval.report.charts.differences import differences_chart, intervals_chart
+from pytest_ireval.report.charts.curves import make_recall_precision_chart
+from pytest_ireval.report.charts.differences import make_differences_chart
 from pytest_ireval.report.charts.drawing import draw_file
-from pytest_ireval.report.page import page_text
+from pytest_ireval.report.charts.intervals import make_intervals_chart
+from pytest_ireval.report.page import render_page
 
 ASSET = re.compile(r"<(style|script)>.*?</\1>", re.DOTALL)
 PACKED = re.compile(r'data-packed="([^"]*)"')
@@ -36,14 +37,14 @@ def _data(found):
 
 
 def test_the_page(golden):
-    golden("index.html", readable(page_text(full_run(suites=2, queries=9, metrics=2, documents=2))))
+    golden("index.html", readable(render_page(full_run(suites=2, queries=9, metrics=2, documents=2))))
 
 
 (SUITE,) = full_run(queries=9, metrics=1).suites
 CHARTS = {
-    "differences": differences_chart(SUITE, SUITE.metrics[0]),
-    "intervals": intervals_chart(SUITE),
-    "recall_precision": recall_precision_chart(SUITE),
+    "differences": make_differences_chart(SUITE, SUITE.metrics[0]),
+    "intervals": make_intervals_chart(SUITE),
+    "recall_precision": make_recall_precision_chart(SUITE),
 }
 
 

@@ -1,6 +1,6 @@
 """The end of a run names whose suites are red."""
 
-from pytest_ireval.report.summary_table import owners_of, whose_lines
+from pytest_ireval.report.terminal_summary import format_owners, group_red_suites_by_owner
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 
 
@@ -20,18 +20,22 @@ RUN = run_of(
 
 
 def test_owners_of_what_failed_or_could_not_be_judged():
-    assert whose_lines(RUN, 200) == [
+    assert format_owners(RUN, 200) == [
         "red: @search-team (product-search, categories), @ads (ads), without an owner (loose)"
     ]
-    assert owners_of(RUN) == {"@search-team": ["product-search", "categories"], "@ads": ["ads"], "": ["loose"]}
+    assert group_red_suites_by_owner(RUN) == {
+        "@search-team": ["product-search", "categories"],
+        "@ads": ["ads"],
+        "": ["loose"],
+    }
 
 
 def test_many_suites_of_an_owner_are_counted():
     run = run_of(*((f"s{number}", "fail", "@search") for number in range(8)))
 
-    assert whose_lines(run) == ["red: @search (s0, s1, s2, s3, s4 and 3 more)"]
+    assert format_owners(run) == ["red: @search (s0, s1, s2, s3, s4 and 3 more)"]
 
 
 def test_nothing_is_said_where_nobody_owns_what_is_red():
-    assert whose_lines(run_of(("loose", "fail", ""), ("fine", "pass", "@fine"))) == []
-    assert whose_lines(run_of(("fine", "pass", "@fine"))) == []
+    assert format_owners(run_of(("loose", "fail", ""), ("fine", "pass", "@fine"))) == []
+    assert format_owners(run_of(("fine", "pass", "@fine"))) == []

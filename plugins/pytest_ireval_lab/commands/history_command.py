@@ -20,12 +20,12 @@ from pytest_ireval.cli.options import metric_names
 from pytest_ireval.plugin_api import (
     Problem,
     did_you_mean,
+    escape_markdown,
     escape_unprintable,
     format_count,
+    format_markdown_table,
     format_table,
-    inert,
-    markdown_table,
-    recorded_run,
+    read_run,
     truncate,
 )
 
@@ -88,7 +88,7 @@ def _walk(folder: str) -> Iterator[str]:
 
 def _read_runs(file: str) -> list[SuiteRun]:
     """A run for each suite in a results.json file."""
-    run = recorded_run(Path(file), parts=False)
+    run = read_run(Path(file), parts=False)
     if not DATE.fullmatch(run.date):
         raise InputError(Problem(f"{run.date!r} is not a date", file, ("date",), allowed="2026-11-20T19:20:00Z is one"))
     if not run.suites:
@@ -202,9 +202,9 @@ def _format_markdown(runs: Sequence[SuiteRun]) -> str:
     """The same tables, for the summary of a job."""
     texts = []
     for each in _make_tables(runs):
-        cells = [[date, *map(inert, others)] for date, *others in each.rows]
-        table = markdown_table([*map(inert, each.header)], cells, each.numbers)
-        texts.append(f"### {inert(each.title)}\n\n{table}\n")
+        cells = [[date, *map(escape_markdown, others)] for date, *others in each.rows]
+        table = format_markdown_table([*map(escape_markdown, each.header)], cells, each.numbers)
+        texts.append(f"### {escape_markdown(each.title)}\n\n{table}\n")
     return "\n".join(texts)
 
 

@@ -38,27 +38,27 @@ class Chart:
     """The metric of the chart; empty if it is about several, or none."""
 
 
-QUERY = 80
+MAX_QUERY_LENGTH = 80
 """Characters of a query's text that a chart shows."""
 
 
-def inert_text(text: str) -> str:
+def clean_text(text: str) -> str:
     """The same text if it is harmless; else with a mark for each character that no drawing can hold."""
-    return text if text.isascii() and text.isprintable() else "".join(map(_shown, text))
+    return text if text.isascii() and text.isprintable() else "".join(map(_clean_character, text))
 
 
-def cut_label(text: str, room: int) -> str:
+def truncate_label(text: str, room: int) -> str:
     """Harmless, and its beginning if it is longer than there is room for."""
-    plain = inert_text(text[: 4 * room])
+    plain = clean_text(text[: 4 * room])
     return plain if len(plain) <= room else f"{plain[: room - 1].rstrip()}…"
 
 
-def isolated(text: str) -> str:
+def isolate_direction(text: str) -> str:
     """The same, with its direction kept from the text around it."""
     return text if text.isascii() else f"\u2068{text}\u2069"
 
 
-def _shown(character: str) -> str:
+def _clean_character(character: str) -> str:
     if character in "\t\n\r":
         return " "
     kind = unicodedata.category(character)
@@ -96,16 +96,16 @@ class Scale:
     def __call__(self, value: float) -> float:
         """The place of a value; one that is out of range is at the edge."""
         share = (value - self.low) / (self.high - self.low)
-        return place(self.start + (self.end - self.start) * min(1.0, max(0.0, share)))
+        return round_place(self.start + (self.end - self.start) * min(1.0, max(0.0, share)))
 
 
-def place(value: float) -> float:
+def round_place(value: float) -> float:
     """A place with at most one decimal; a whole number is written without any."""
     rounded = round(value, 1)
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-def scale(
+def make_scale(
     values: Iterable[float], start: float, end: float, ticks: int = 5, *, signed: bool = False, turned: bool = False
 ) -> Scale:
     """Wide enough for all finite values, from one tick to another.
@@ -117,25 +117,27 @@ def scale(
     if high - low <= max(abs(low), abs(high)) * 1e-9 or high - low < 1 / LARGEST:
         margin = abs(high) / 10 or 1.0
         low, high = low - margin, high + margin
-    step = nice_step((high - low) / ticks)
+    step = choose_step((high - low) / ticks)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     bare = Scale(first * step, last * step, start, end)
     sign = -1 if turned else 1
-    marks = tuple(Tick(bare(n * step), label(sign * n * step, step, signed=signed)) for n in range(first, last + 1))
+    marks = tuple(
+        Tick(bare(n * step), format_label(sign * n * step, step, signed=signed)) for n in range(first, last + 1)
+    )
     return Scale(bare.low, bare.high, start, end, marks)
 
 
 UNITS = ((1_000_000, "M"), (1_000, "k"))
 
 
-def nice_step(least: float) -> float:
+def choose_step(least: float) -> float:
     """The smallest of 1, 2, 5, 10 … or 0.5, 0.2 … that is not below it."""
     power = 10.0 ** math.floor(math.log10(least))
     factor: float = next((each for each in (1, 2, 5) if each * power >= least * (1 - 1e-9)), 10)
     return factor * power
 
 
-def label(value: float, step: float, *, signed: bool = False) -> str:
+def format_label(value: float, step: float, *, signed: bool = False) -> str:
     """With as many decimals as the step between ticks needs; very large and very small ones with an exponent."""
     value = 0.0 if abs(value) < step / 1e6 else value
     if step >= 1e9 or step < 1e-6:
@@ -146,30 +148,30 @@ def label(value: float, step: float, *, signed: bool = False) -> str:
     return f"+{text}" if signed and value > 0 else text
 
 
-def counted_queries(count: int) -> str:
+def count_queries(count: int) -> str:
     """``7,000 queries``."""
     return f"{count:,} {'query' if count == 1 else 'queries'}"
 
 
-def short(value: float, decimals: int = 4) -> str:
+def format_short(value: float, decimals: int = 4) -> str:
     """A figure that fits beside a point; of a large one, the digits that matter."""
     if abs(value) < 1e4:
         return f"{value:.{decimals}f}"
     return f"{value:,.0f}" if abs(value) < 1e8 else f"{value:.4g}"
 
 
-def line(points: Sequence[tuple[float, float]]) -> str:
+def make_path(points: Sequence[tuple[float, float]]) -> str:
     """A path from point to point."""
-    return "M" + "L".join(f"{place(x)} {place(y)}" for x, y in points) if points else ""
+    return "M" + "L".join(f"{round_place(x)} {round_place(y)}" for x, y in points) if points else ""
 
 
-def steps(edges: Sequence[float], heights: Sequence[float], ground: float) -> str:
+def make_outline(edges: Sequence[float], heights: Sequence[float], ground: float) -> str:
     """The outline of bars that stand side by side on the ground: one more edge than there are heights."""
-    found = f"M{place(edges[0])} {place(ground)}"
+    found = f"M{round_place(edges[0])} {round_place(ground)}"
     before = ground
     for edge, height in zip(edges[1:], heights, strict=True):
         if height != before:
-            found += f"V{place(height)}"
-        found += f"H{place(edge)}"
+            found += f"V{round_place(height)}"
+        found += f"H{round_place(edge)}"
         before = height
-    return f"{found}V{place(ground)}"
+    return f"{found}V{round_place(ground)}"

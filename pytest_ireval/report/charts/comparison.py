@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from statistics import fmean
 
-from pytest_ireval.report.charts.chart import WIDTH, Chart, counted_queries, inert_text
-from pytest_ireval.report.charts.curves import LEVELS, recall_precision_chart
-from pytest_ireval.report.charts.differences import differences_chart
+from pytest_ireval.report.charts.chart import WIDTH, Chart, clean_text, count_queries
+from pytest_ireval.report.charts.curves import LEVELS, make_recall_precision_chart
+from pytest_ireval.report.charts.differences import make_differences_chart
 from pytest_ireval.results.comparison import Comparison, MetricComparison
 from pytest_ireval.results.suite_result import MetricFigures, QueryTable, RecallPrecision, SliceCurves, SuiteResult
 
@@ -30,14 +30,14 @@ class _Stack:
     width: int = WIDTH
 
 
-def comparison_chart(comparison: Comparison, metrics: Iterable[str]) -> Chart:
+def make_comparison_chart(comparison: Comparison, metrics: Iterable[str]) -> Chart:
     """The curve of two rankings, and a chart of differences for each of ``metrics``; it also needs CURVE_METRICS.
 
     The sides of all charts are called *now* and *baseline*, as on the page of a run; the heading says which is which.
     """
     before = comparison.baseline or next(iter(comparison.rankings))
     now = next(name for name in comparison.rankings if name != before)
-    title = f"{inert_text(now)} (now) compared with {inert_text(before)} (baseline)"
+    title = f"{clean_text(now)} (now) compared with {clean_text(before)} (baseline)"
     differences = (_draw_differences(comparison, comparison[name], now, before) for name in metrics)
     charts = [chart for chart in (_draw_curve(comparison, now, before), *differences) if chart is not None]
     *tops, height = accumulate((math.ceil(chart.drawing.height) + GAP for chart in charts), initial=TOP)
@@ -45,7 +45,7 @@ def comparison_chart(comparison: Comparison, metrics: Iterable[str]) -> Chart:
         "stack",
         title,
         " ".join(chart.said for chart in charts),
-        _Stack(title, counted_queries(comparison.queries), tuple(zip(charts, tops, strict=True)), height),
+        _Stack(title, count_queries(comparison.queries), tuple(zip(charts, tops, strict=True)), height),
     )
 
 
@@ -55,7 +55,7 @@ def _draw_curve(comparison: Comparison, now: str, before: str) -> Chart | None:
         return RecallPrecision(tuple(levels), r_precision)
 
     curves = SliceCurves("all", comparison.queries, curve_of(now), curve_of(before))
-    return recall_precision_chart(SuiteResult("", "", "pass", (), curves=(curves,)))
+    return make_recall_precision_chart(SuiteResult("", "", "pass", (), curves=(curves,)))
 
 
 def _draw_differences(comparison: Comparison, metric: MetricComparison, now: str, before: str) -> Chart | None:
@@ -67,4 +67,4 @@ def _draw_differences(comparison: Comparison, metric: MetricComparison, now: str
     paired = [unit for unit in ids if metric.aggregate == "mean" and all(unit in side for side in sides)]
     means = [fmean(side[unit] for unit in paired) if paired else None for side in sides]
     figures = MetricFigures(metric.name, metric.direction, metric.unit, metric.aggregate, means[0], means[1], means[0])
-    return differences_chart(SuiteResult("", "", "pass", (), queries=table), figures)
+    return make_differences_chart(SuiteResult("", "", "pass", (), queries=table), figures)

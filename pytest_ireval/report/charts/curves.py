@@ -5,20 +5,20 @@ from __future__ import annotations
 from itertools import accumulate
 
 from pytest_ireval.report.charts.chart import (
-    QUERY,
+    MAX_QUERY_LENGTH,
     WIDTH,
     Chart,
     Scale,
     Tick,
-    counted_queries,
-    cut_label,
-    inert_text,
-    isolated,
-    line,
-    place,
+    clean_text,
+    count_queries,
+    isolate_direction,
+    make_path,
+    round_place,
+    truncate_label,
 )
 from pytest_ireval.report.charts.panels import DrawnCurve, DrawnPanel, PanelDrawing
-from pytest_ireval.report.wording import figure
+from pytest_ireval.report.formatting import format_value
 from pytest_ireval.results.suite_result import QueryCurve, QueryDocuments, RecallPrecision, SliceCurves, SuiteResult
 from pytest_ireval.words import format_count
 
@@ -32,23 +32,25 @@ SMALL = 320
 LEVELS = tuple(level / 10 for level in range(11))
 
 
-def recall_precision_chart(suite: SuiteResult) -> Chart | None:
+def make_recall_precision_chart(suite: SuiteResult) -> Chart | None:
     """A panel for all queries and one for each slice; None where nothing is relevant."""
     if not suite.curves:
         return None
-    columns, size = _grid(len(suite.curves))
+    columns, size = _choose_grid(len(suite.curves))
     sides = ("now", "baseline") if any(each.baseline for each in suite.curves) else ("now",)
     heading = "Precision at each recall"
-    panels = tuple(_panel(each, number, columns, size) for number, each in enumerate(suite.curves))
+    panels = tuple(_make_panel(each, number, columns, size) for number, each in enumerate(suite.curves))
     rows = -(-len(panels) // columns)
-    words = ((each, filter(None, [counted_queries(each.queries), _r_words(each)])) for each in suite.curves[:4])
-    said = (f"{cut_label(each.slice, QUERY)}: {', '.join(facts)}." for each, facts in words)
+    words = (
+        (each, filter(None, [count_queries(each.queries), _describe_r_precision(each)])) for each in suite.curves[:4]
+    )
+    said = (f"{truncate_label(each.slice, MAX_QUERY_LENGTH)}: {', '.join(facts)}." for each, facts in words)
     return Chart(
         "curves",
-        f"{heading}, {inert_text(suite.name)}",
+        f"{heading}, {clean_text(suite.name)}",
         "Interpolated precision at 11 levels of recall, averaged over queries. " + " ".join(said),
         PanelDrawing(
-            WIDTH, place(TOP + rows * (size[1] + HEAD + FOOT) - 4), heading, FACTS, sides, panels, straight=True
+            WIDTH, round_place(TOP + rows * (size[1] + HEAD + FOOT) - 4), heading, FACTS, sides, panels, straight=True
         ),
     )
 
@@ -56,68 +58,68 @@ def recall_precision_chart(suite: SuiteResult) -> Chart | None:
 FACTS = "interpolated at 11 levels of recall, averaged over queries"
 
 
-def _grid(count: int) -> tuple[int, tuple[float, float]]:
+def _choose_grid(count: int) -> tuple[int, tuple[float, float]]:
     columns = count if count < 3 else 2 if count == 4 else 3
     width = WIDTH / columns - MARGIN - 14
     return columns, (width, min(width, 230))
 
 
-def _panel(of: SliceCurves, number: int, columns: int, size: tuple[float, float]) -> DrawnPanel:
+def _make_panel(of: SliceCurves, number: int, columns: int, size: tuple[float, float]) -> DrawnPanel:
     left = WIDTH / columns * (number % columns) + MARGIN
     top = TOP + HEAD + (number // columns) * (size[1] + HEAD + FOOT)
-    x, y = _axes(left, top, size, 5 if columns == 1 else 2)
+    x, y = _make_axes(left, top, size, 5 if columns == 1 else 2)
     sides = (("baseline", of.baseline), ("now", of.now))
-    curves = tuple(_curve(side, each, x, y) for side, each in sides if each is not None and each.levels)
-    below = f"recall ({counted_queries(of.queries)})"
-    return DrawnPanel(cut_label(of.slice, SLICE[columns]), _r_words(of), below, x, y, curves)
+    curves = tuple(_make_curve(side, each, x, y) for side, each in sides if each is not None and each.levels)
+    below = f"recall ({count_queries(of.queries)})"
+    return DrawnPanel(truncate_label(of.slice, SLICE[columns]), _describe_r_precision(of), below, x, y, curves)
 
 
-def _axes(left: float, top: float, size: tuple[float, float], ticks: int) -> tuple[Scale, Scale]:
+def _make_axes(left: float, top: float, size: tuple[float, float], ticks: int) -> tuple[Scale, Scale]:
     values = [number / ticks for number in range(ticks + 1)]
-    ends = (place(left), place(left + size[0])), (place(top + size[1]), place(top))
+    ends = (round_place(left), round_place(left + size[0])), (round_place(top + size[1]), round_place(top))
     bare = [Scale(0.0, 1.0, *each) for each in ends]
     x, y = (Scale(0.0, 1.0, s.start, s.end, tuple(Tick(s(v), f"{v:g}") for v in values)) for s in bare)
     return x, y
 
 
-def _curve(side: str, curve: RecallPrecision, x: Scale, y: Scale) -> DrawnCurve:
-    path = line([(x(level), y(value)) for level, value in zip(LEVELS, curve.levels, strict=False)])
+def _make_curve(side: str, curve: RecallPrecision, x: Scale, y: Scale) -> DrawnCurve:
+    path = make_path([(x(level), y(value)) for level, value in zip(LEVELS, curve.levels, strict=False)])
     r = curve.r_precision
     if r is None:
         return DrawnCurve(side, path)
-    return DrawnCurve(side, path, line([(x(0), y(1)), (x(r), y(r)), (x(1), y(0))]), x(r), y(r))
+    return DrawnCurve(side, path, make_path([(x(0), y(1)), (x(r), y(r)), (x(1), y(0))]), x(r), y(r))
 
 
-def _r_words(of: SliceCurves) -> str:
+def _describe_r_precision(of: SliceCurves) -> str:
     sides = [None if each is None else each.r_precision for each in (of.baseline, of.now)]
-    found = " → ".join(figure(each, 3) for each in sides if each is not None)
+    found = " → ".join(format_value(each, 3) for each in sides if each is not None)
     return f"R-precision {found}" if found else ""
 
 
-def query_curve_chart(suite: SuiteResult, documents: QueryDocuments) -> Chart | None:
+def make_query_curve_chart(suite: SuiteResult, documents: QueryDocuments) -> Chart | None:
     """The points of one query's rankings, and the interpolated steps over them; None without a relevant document."""
     sides = [(name, curve) for name, curve in (("baseline", documents.baseline), ("now", documents.now)) if curve]
     if not sides:
         return None
-    heading = f"Precision at each recall, {isolated(cut_label(documents.query, 20))}"
-    x, y = _axes(MARGIN, TOP + 6, (SMALL - MARGIN - 14, 150), 2)
+    heading = f"Precision at each recall, {isolate_direction(truncate_label(documents.query, 20))}"
+    x, y = _make_axes(MARGIN, TOP + 6, (SMALL - MARGIN - 14, 150), 2)
     relevant = "" if documents.relevant is None else f"{format_count(documents.relevant, 'relevant document')}"
-    panel = DrawnPanel("", "", "recall", x, y, tuple(_query_curve(name, curve, x, y) for name, curve in sides))
+    panel = DrawnPanel("", "", "recall", x, y, tuple(_make_query_curve(name, curve, x, y) for name, curve in sides))
     names = tuple(name for name, _ in reversed(sides))
     return Chart(
         "curves",
-        f"{heading}, {inert_text(suite.name)}",
-        f"{relevant}. " * bool(relevant) + " ".join(_found(name, curve) for name, curve in sides),
+        f"{heading}, {clean_text(suite.name)}",
+        f"{relevant}. " * bool(relevant) + " ".join(_describe_curve(name, curve) for name, curve in sides),
         PanelDrawing(SMALL, TOP + 156 + FOOT - 4, heading, relevant, names, (panel,), straight=False),
     )
 
 
-def _query_curve(side: str, curve: QueryCurve, x: Scale, y: Scale) -> DrawnCurve:
+def _make_query_curve(side: str, curve: QueryCurve, x: Scale, y: Scale) -> DrawnCurve:
     points = tuple((x(r), y(p)) for r, p in zip(curve.recall, curve.precision, strict=False))
-    return DrawnCurve(side, _steps(curve, x, y), points=points)
+    return DrawnCurve(side, _make_steps(curve, x, y), points=points)
 
 
-def _steps(curve: QueryCurve, x: Scale, y: Scale) -> str:
+def _make_steps(curve: QueryCurve, x: Scale, y: Scale) -> str:
     """At each recall the best precision there or later; nothing beyond the last document that was found."""
     best = [*accumulate(reversed(curve.precision), max)][::-1]
     path = f"M{x(0)} {y(best[0])}" if best else f"M{x(0)} {y(0)}"
@@ -126,6 +128,6 @@ def _steps(curve: QueryCurve, x: Scale, y: Scale) -> str:
     return path + f"V{y(0)}H{x(1)}"
 
 
-def _found(side: str, curve: QueryCurve) -> str:
-    last = f" up to recall {figure(curve.recall[-1], 2)}" if curve.recall else ""
+def _describe_curve(side: str, curve: QueryCurve) -> str:
+    last = f" up to recall {format_value(curve.recall[-1], 2)}" if curve.recall else ""
     return f"{side}: {format_count(len(curve.recall), 'relevant document')} found{last}."

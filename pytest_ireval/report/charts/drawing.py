@@ -7,7 +7,7 @@ import re
 from markupsafe import Markup
 
 from pytest_ireval.report.charts.chart import Chart
-from pytest_ireval.report.templates import environment
+from pytest_ireval.report.templates import get_environment
 
 COLOURS = {
     "panel": ("#ffffff", "#0d1117"),
@@ -34,20 +34,20 @@ def draw_on_page(chart: Chart) -> Markup:
 
 def draw_file(chart: Chart) -> str:
     """With its own style, light and dark, and without links, as nothing is there to lead to."""
-    return f"{_draw(chart, own_style())}\n"
+    return f"{_draw(chart, make_style())}\n"
 
 
 def _draw(chart: Chart, style: str = "") -> Markup:
-    macros = environment().get_template("charts.svg.jinja").module
+    macros = get_environment().get_template("charts.svg.jinja").module
     drawn: Markup = macros.svg(chart, style)  # type: ignore[attr-defined]
     return drawn
 
 
-def own_style() -> str:
+def make_style() -> str:
     """The style of charts with its colours in it, light and dark."""
-    plain = f"svg.chart {{ background: var(--panel) }}\n{environment().get_template('charts.css').render()}"
-    return f"{_coloured(plain, 0)}@media (prefers-color-scheme: dark) {{\n{_coloured(plain, 1)}}}\n"
+    plain = f"svg.chart {{ background: var(--panel) }}\n{get_environment().get_template('charts.css').render()}"
+    return f"{_insert_colours(plain, 0)}@media (prefers-color-scheme: dark) {{\n{_insert_colours(plain, 1)}}}\n"
 
 
-def _coloured(style: str, scheme: int) -> str:
+def _insert_colours(style: str, scheme: int) -> str:
     return VARIABLE.sub(lambda found: COLOURS[found[1]][scheme], style)

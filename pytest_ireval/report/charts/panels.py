@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pytest_ireval.report.charts.chart import Chart, Scale, Tick, cut_label, inert_text, label, line, place, scale
+from pytest_ireval.report.charts.chart import (
+    Chart,
+    Scale,
+    Tick,
+    clean_text,
+    format_label,
+    make_path,
+    make_scale,
+    round_place,
+    truncate_label,
+)
 
 
 @dataclass(frozen=True)
@@ -97,28 +107,28 @@ def draw_curves(heading: str, facts: str, panels: Sequence[CurvePanel], summary:
     rows = -(-len(panels) // columns)
     drawing = PanelDrawing(
         columns * (width + MARGIN) + 10,
-        place(TOP + rows * (height + FOOT)),
+        round_place(TOP + rows * (height + FOOT)),
         heading,
         facts,
         (),
         tuple(drawn),
         straight=False,
     )
-    summary = summary or " ".join(f"{inert_text(each.label)}: {each.facts}." for each in panels)
+    summary = summary or " ".join(f"{clean_text(each.label)}: {each.facts}." for each in panels)
     return draw_file(Chart("curves", heading, summary, drawing))
 
 
 def _place_panel(panel: CurvePanel, across: tuple[float, float], up: tuple[float, float], *, alone: bool) -> DrawnPanel:
     ends = (math.floor(panel.x[0]), math.ceil(panel.x[1])) if panel.powers else panel.x
-    x = scale(ends, *across, 6 if alone else 3)
-    y = scale(panel.y, *up, 4 if alone else 3)
+    x = make_scale(ends, *across, 6 if alone else 3)
+    y = make_scale(panel.y, *up, 4 if alone else 3)
     if panel.powers:
         whole = range(round(x.low), round(x.high) + 1)
-        x = replace(x, ticks=tuple(Tick(x(n), label(10**n, 10**n)) for n in whole))
+        x = replace(x, ticks=tuple(Tick(x(n), format_label(10**n, 10**n)) for n in whole))
     curves = tuple(_place_curve(curve, x, y) for curve in panel.curves)
-    return DrawnPanel(cut_label(panel.label, 80 if alone else 24), panel.facts, panel.below, x, y, curves)
+    return DrawnPanel(truncate_label(panel.label, 80 if alone else 24), panel.facts, panel.below, x, y, curves)
 
 
 def _place_curve(curve: Curve, x: Scale, y: Scale) -> DrawnCurve:
     points = tuple((x(one), y(other)) for one, other in curve.points)
-    return DrawnCurve("baseline" if curve.dashed else "now", line(points), points=points if curve.marks else ())
+    return DrawnCurve("baseline" if curve.dashed else "now", make_path(points), points=points if curve.marks else ())

@@ -2,7 +2,7 @@
 
 from small_suites import suite
 
-from pytest_ireval.report.charts.curves import query_curve_chart, recall_precision_chart
+from pytest_ireval.report.charts.curves import make_query_curve_chart, make_recall_precision_chart
 from pytest_ireval.results.suite_result import QueryCurve, QueryDocuments, RecallPrecision
 
 
@@ -10,7 +10,7 @@ def test_the_curve_of_a_query_has_its_points_and_steps_that_are_never_below_a_la
     interpolated = RecallPrecision((1.0,) * 11)
     documents = QueryDocuments("q1", (), now=QueryCurve((0.5, 1.0), (0.5, 1.0), interpolated), relevant=2)
 
-    chart = query_curve_chart(suite(), documents)
+    chart = make_query_curve_chart(suite(), documents)
 
     (curve,) = chart.drawing.panels[0].curves
     assert chart.drawing.width == 320
@@ -20,5 +20,5 @@ def test_the_curve_of_a_query_has_its_points_and_steps_that_are_never_below_a_la
 
 
 def test_a_query_without_curves_has_no_chart():
-    assert query_curve_chart(suite(), QueryDocuments("q1", ())) is None
-    assert recall_precision_chart(suite()) is None
+    assert make_query_curve_chart(suite(), QueryDocuments("q1", ())) is None
+    assert make_recall_precision_chart(suite()) is None

@@ -5,12 +5,12 @@ from random import Random
 
 from small_suites import scored
 
-from pytest_ireval.report.charts.differences import differences_chart, room_for
+from pytest_ireval.report.charts.differences import divide_room, make_differences_chart
 from pytest_ireval.report.charts.drawing import draw_on_page
 
 
 def chart_of(*args, **options):
-    return differences_chart(*scored(*args, **options))
+    return make_differences_chart(*scored(*args, **options))
 
 
 def words_of(drawing):
@@ -69,7 +69,7 @@ def test_thousands_of_queries_are_two_outlines_and_all_of_them_count():
 
 
 def test_three_of_thousands_that_got_worse_are_seen():
-    room = room_for(3, 6997, 0)
+    room = divide_room(3, 6997, 0)
 
     assert room.same - room.worse == 3
     assert room.end <= 630

@@ -8,10 +8,10 @@ import pytest
 from report.full_run import full_run
 from small_suites import rule, scored, suite
 
-from pytest_ireval.report.charts.chart import inert_text
-from pytest_ireval.report.charts.curves import query_curve_chart
+from pytest_ireval.report.charts.chart import clean_text
+from pytest_ireval.report.charts.curves import make_query_curve_chart
 from pytest_ireval.report.charts.drawing import draw_file, draw_on_page
-from pytest_ireval.report.page import suite_view
+from pytest_ireval.report.page import make_suite_view
 
 HOSTILE = ("<script>alert(1)</script>", '" onload="x', "\x00\x1b[31m\u202eabc", "]]>&amp;")
 RIGHT_TO_LEFT = "\u05e9\u05dc\u05d5\u05dd"
@@ -20,7 +20,7 @@ PERSIAN = "\u06a9\u062a\u0627\u0628\u200c\u0647\u0627"
 
 def charts_of(suite):
     """All charts of the suite's page, in their order."""
-    return [chart for group in suite_view(suite, alone=True).charts for chart in (group.shown, *group.folded)]
+    return [chart for group in make_suite_view(suite, alone=True).charts for chart in (group.shown, *group.folded)]
 
 
 def parsed(text):
@@ -33,7 +33,7 @@ def every_kind():
     """A chart of each kind, and that of a query."""
     made = full_run().suites[0]
     found = {chart.kind: chart for chart in charts_of(made)}
-    return [*found.values(), query_curve_chart(made, made.documents[0])]
+    return [*found.values(), make_query_curve_chart(made, made.documents[0])]
 
 
 def test_a_suite_that_could_not_be_judged_has_none():
@@ -89,9 +89,9 @@ def test_whatever_others_write_is_text_and_nothing_else(text):
 
 
 def test_marks_that_xml_forbids_or_that_turn_a_text_around_are_replaced():
-    assert inert_text("a\x00b\x1b\u202ec\ud800\ufffe\U0001ffff") == "a\ufffdb\ufffd\ufffdc\ufffd\ufffd\ufffd"
-    assert inert_text("two\nlines\tand a tab") == "two lines and a tab"
-    assert [inert_text(text) for text in (PERSIAN, RIGHT_TO_LEFT, "\U0001f469\u200d\U0001f680")] == [
+    assert clean_text("a\x00b\x1b\u202ec\ud800\ufffe\U0001ffff") == "a\ufffdb\ufffd\ufffdc\ufffd\ufffd\ufffd"
+    assert clean_text("two\nlines\tand a tab") == "two lines and a tab"
+    assert [clean_text(text) for text in (PERSIAN, RIGHT_TO_LEFT, "\U0001f469\u200d\U0001f680")] == [
         PERSIAN,
         RIGHT_TO_LEFT,
         "\U0001f469\u200d\U0001f680",

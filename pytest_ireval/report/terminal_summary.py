@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
-from pytest_ireval.report.failure_text import cause_sentence, what_changed
-from pytest_ireval.report.wording import (
-    ages_words,
-    cause_label,
-    cause_words,
-    change,
-    figure,
-    importance,
-    interval,
+from pytest_ireval.report.formatting import (
+    choose_cause_label,
+    describe_ages,
+    describe_cause,
+    format_change,
+    format_comparison,
+    format_interval,
+    format_percent,
+    format_value,
     is_explained,
-    moved_figures,
-    percent,
-    reservations,
 )
+from pytest_ireval.report.input_changes import describe_inputs, summarize_input_changes
+from pytest_ireval.report.run_summary import list_reservations, rank_importance
 from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures, Verdict, find_worst_verdict
 from pytest_ireval.results.suite_result import Counts, MetricFigures, RunResult, SinceBase, SliceRow, SuiteResult
 from pytest_ireval.text_table import align_rows, escape_unprintable, lay_out_rows, measure_width, truncate, wrap_text
@@ -72,7 +71,7 @@ def header_of(run: RunResult) -> tuple[str, ...]:
 def since_base_rows(since: SinceBase, *, slices: bool = True) -> list[list[str]]:
     """A row for each metric and slice: the figure of the base, that of the branch, and the change."""
     shown = (row for row in since.rows if slices or row.figures.slice == "all")
-    return [[row.metric, row.figures.slice, *moved_figures(row.figures)] for row in shown]
+    return [[row.metric, row.figures.slice, *format_comparison(row.figures)] for row in shown]
 
 
 def since_base_words(since: SinceBase, base: str) -> str:
@@ -163,8 +162,8 @@ def _rows_of(suite: SuiteResult, metric: MetricFigures) -> Iterator[list[str]]:
 
 def _row(name: str, of: MetricFigures | SliceFigures, verdict: str) -> list[str]:
     can_show = "-" if of.resolution is None else format_magnitude(of.resolution)
-    certain = "-" if of.low is None or of.high is None else interval(of.low, of.high)
-    return [name, figure(of.now), figure(of.baseline), change(of.change), certain, can_show, verdict]
+    certain = "-" if of.low is None or of.high is None else format_interval(of.low, of.high)
+    return [name, format_value(of.now), format_value(of.baseline), format_change(of.change), certain, can_show, verdict]
 
 
 def _verdict_of(outcomes: Sequence[Outcome]) -> str:
@@ -249,11 +248,11 @@ def _notes_of(suite: SuiteResult) -> Iterator[str]:
     left_out = {"missing": counts.missing, "empty": counts.empty, "without judgments": counts.without_judgments}
     yield from (f"{what}: {_some(queries)}" for what, queries in left_out.items() if queries)
     if suite.judgment_ages is not None:
-        yield f"judgments: {ages_words(suite.judgment_ages)}"
+        yield f"judgments: {describe_ages(suite.judgment_ages)}"
     cause = suite.cause  # with other judgments, queries or definitions, figures move without any change of ranking
     if cause and (cause.judgments or cause.added or cause.removed or cause.policies or cause.metrics):
-        yield f"since the baseline: {cause_sentence(cause)}"
-    elif cause and suite.verdict not in _RED and (changed := what_changed(cause)):
+        yield f"since the baseline: {describe_inputs(cause)}"
+    elif cause and suite.verdict not in _RED and (changed := summarize_input_changes(cause)):
         yield f"since the baseline: {changed}"
     yield from (f"waived: {line}" for line in suite.waived)
     yield from (f"warning: {_told(each)}" for each in suite.outcomes if each.warning and each.verdict == "pass")
@@ -285,7 +284,7 @@ def _worth_a_look(suite: SuiteResult) -> Iterator[str]:
     for each in sorted(found, key=lambda each: each.corrected or 0.0):
         once.setdefault(each.figures.slice, each)
     for name, each in list(once.items())[:SLICES_NAMED]:
-        moved = f"{each.metric} {change(each.figures.change)} ({percent(each.figures.relative)})"
+        moved = f"{each.metric} {format_change(each.figures.change)} ({format_percent(each.figures.relative)})"
         yield f"look at {name}: {moved}, significant among {among}"
 
 
@@ -312,12 +311,12 @@ def brief_lines(run: RunResult, limit: int) -> list[str]:
 
 def _cause_lines(suite: SuiteResult, limit: int) -> Iterator[str]:
     for cause in suite.diagnoses[:1]:
-        label = cause_label(suite.verdict, cause).lower()
-        yield from wrap_text(escape_unprintable(f"{label}: {suite.name}: {cause_words(cause)}"), limit, then="  ")
+        label = choose_cause_label(suite.verdict, cause).lower()
+        yield from wrap_text(escape_unprintable(f"{label}: {suite.name}: {describe_cause(cause)}"), limit, then="  ")
 
 
 def _red(suite: SuiteResult) -> str:
-    red = sorted((each for each in suite.outcomes if each.verdict == suite.verdict), key=importance)
+    red = sorted((each for each in suite.outcomes if each.verdict == suite.verdict), key=rank_importance)
     return _first_of([suite.error] if suite.error else [each.headline for each in red], suite.verdict, suite)
 
 
@@ -342,7 +341,7 @@ def _verdict_lines(run: RunResult, limit: int) -> list[str]:
         said.append(f"{format_count(len(run.not_selected), 'suite')} not selected ({_some(run.not_selected)})")
     if run.failed_tests:
         said.append(f"{format_count(len(run.failed_tests), 'Python test')} failed")
-    whole = [", ".join(said), verdicts_in_words(run.suites), *reservations(run)]
+    whole = [", ".join(said), verdicts_in_words(run.suites), *list_reservations(run)]
     text = f"ireval: {run.verdict}: {'; '.join(map(escape_unprintable, whole))}"
     return wrap_text(text, limit, then="  ")
 
@@ -406,7 +405,7 @@ def update_lines(run: RunResult, limit: int = 80) -> list[str]:
 def _accepted(suite: SuiteResult, limit: int) -> list[str]:
     new = suite.baseline is None and all(metric.baseline is None for metric in suite.metrics)
     rows = [
-        [metric.name, figure(metric.baseline), figure(metric.now), change(metric.change)]
+        [metric.name, format_value(metric.baseline), format_value(metric.now), format_change(metric.change)]
         + ([] if new else [f"{metric.worse} / {metric.better} / {metric.same}"])
         for metric in suite.metrics
         if not metric.lists  # it compares lists, and has no figure that could be accepted
@@ -416,7 +415,7 @@ def _accepted(suite: SuiteResult, limit: int) -> list[str]:
     if rows:
         lines += [f"  {line}" for line in align_rows([header, *rows], range(1, 4), most=WIDEST)]
     if suite.cause is not None:
-        lines += wrap_text(cause_sentence(suite.cause), limit, "  ", "    ")
+        lines += wrap_text(describe_inputs(suite.cause), limit, "  ", "    ")
     return lines
 
 
