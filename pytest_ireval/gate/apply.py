@@ -178,8 +178,8 @@ def _apply_rule(check: Check, rule: RuleAsked, scores: Scores, corrected: Correc
         outcome = replace(outcome, acceptable=finding.verdict == "fail" or mendable)
     elif rule.kind.compares and problem is None and comparison is not None:
         outcome = replace(outcome, against=comparison.reference.origin)
-    if check.part.timed is not None and outcome.verdict != "error":
-        noise = _describe_noise_of_times(check.part.timed, check, scores, outcome)
+    if check.part.time_metric is not None and outcome.verdict != "error":
+        noise = _describe_noise_of_times(check.part.time_metric, check, scores, outcome)
         outcome = replace(outcome, facts=(*outcome.facts, noise))
     return _soften(outcome, warns=check.only_warns)
 

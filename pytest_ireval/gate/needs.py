@@ -74,7 +74,7 @@ def _find_comparisons_with_itself(suite: Suite) -> Iterator[Problem]:
         reference = asked.options.facts.reference.source
         if own is None or reference is None:
             continue
-        timed = any(part.timed for part in asked.parts)  # the same rankings may have other times
+        timed = any(part.time_metric for part in asked.parts)  # the same rankings may have other times
         same = reference.kind.name == own.kind.name and reference.options == own.options
         if same or (not timed and reads_files_of(own.options, reference.options, suite.path.parent)):
             yield Problem(
@@ -86,7 +86,8 @@ def _find_comparisons_with_itself(suite: Suite) -> Iterator[Problem]:
 
 def _find_other_times(asked: RuleAsked, suite: Suite) -> Iterator[Problem]:
     """Times that a reference lacks, or that are measured in another way than those of the suite's source."""
-    source, timed = asked.options.facts.reference.source, next((each.timed for each in asked.parts if each.timed), None)
+    source = asked.options.facts.reference.source
+    timed = next((part.time_metric for part in asked.parts if part.time_metric), None)
     if source is None or timed is None:
         return
     place, ours, theirs = str(source.place), read_kind_of_times(suite.source), read_kind_of_times(source)

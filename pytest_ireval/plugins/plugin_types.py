@@ -44,7 +44,7 @@ class Part(NamedTuple):
     """Keys below the rule's own that lead to it, so that messages name its line."""
 
     @property
-    def timed(self) -> Metric | None:
+    def time_metric(self) -> Metric | None:
         """Its metric, if that measures time."""
         return self.metric if self.metric is not None and "timings" in self.metric.needs else None
 
@@ -174,12 +174,14 @@ def rule(
     """Make a kind of rule of ``check(options, context) -> RuleResult``; its docstring begins with its summary."""
 
     def make(check: Callable[[OfRule, RuleContext], RuleResult]) -> RuleKind[OfRule]:
+        if not callable(describe):
+            raise PluginError(f"{name}: describe={describe!r} is not a function")
         return RuleKind(
             name,
             options,
             check,
             describe,
-            summary=_checked(name, options, check, "RuleOptions"),
+            summary=_read_summary(name, options, check, "RuleOptions"),
             parts=parts,
             compares=compares,
             compares_lists=compares_lists,
@@ -198,7 +200,7 @@ def source(
     """Make a kind of source of ``function(options, request) -> rankings``, in any form that ``evaluate`` takes."""
 
     def make(function: Callable[[OfSource, Request], object]) -> SourceKind[OfSource]:
-        summary = _checked(name, options, function, "SourceOptions")
+        summary = _read_summary(name, options, function, "SourceOptions")
         if name not in options.model_fields:
             raise PluginError(f"source {name!r}: its options need a field {name!r} for the value of the key")
         return SourceKind(name, options, function, summary, explain)
@@ -206,8 +208,8 @@ def source(
     return make
 
 
-def _checked(name: str, options: type[object], function: Callable[..., object], wanted: str) -> str:
-    """The summary, if name and options can be used."""
+def _read_summary(name: str, options: type[object], function: Callable[..., object], wanted: str) -> str:
+    """The first sentence of the docstring; refuses a name and options that no suite could use."""
     if not isinstance(name, str) or not KIND_NAME.fullmatch(name):
         raise PluginError(f"{name!r} cannot be a key of a suite: use lower-case letters, digits and _")
     if not isinstance(options, type) or wanted not in {base.__name__ for base in options.__mro__}:

@@ -116,7 +116,7 @@ def find_checks_that_cannot_fail(checks: Sequence[Check], queries: Queries | Non
             if at_most.of(inside) >= inside:
                 yield f"{place}: at_most allows {at_most} of {format_count(inside, 'query')}"
     of_rules = [check for check in checks if check.rule]
-    if any(check.part.timed for check in of_rules) and all(check.only_warns for check in of_rules):
+    if any(check.part.time_metric for check in of_rules) and all(check.only_warns for check in of_rules):
         only = "times only warn, unless a rule says on_fail: fail"
         yield f"{of_rules[0].place.file}: no rule of this suite can fail: {only}"
     if all(check.part.metric and is_recall(check.part.metric) for check in of_rules) and of_rules:

@@ -55,7 +55,7 @@ rules:
         "shop.yaml:9:5: rules > 3\n"
         "  unknown rule 'no_regresion'\n"
         "  did you mean 'no_regression'?\n"
-        "  available: threshold, no_regression, equivalent, worsened, churn, new_document, expect"
+        f"  available: {', '.join(load_registry().rules)}"
     )
 
 
@@ -225,6 +225,7 @@ def documented(*_):
             lambda: rule(name="fresh", options=Own, describe=str)(lambda *_: None),
             "fresh: its function needs a docstring",
         ),
+        (lambda: rule(name="fresh", options=Own, describe="")(documented), "fresh: describe='' is not a function"),
         (lambda: source(name="shop", options=OwnSource)(documented), "source 'shop': its options need a field 'shop'"),
         (lambda: diagnosis(name="Fresh-cause")(documented), "'Fresh-cause' cannot be the name of a diagnosis"),
     ],
