@@ -27,6 +27,8 @@ from pytest_ireval.plugins.plugin_types import DiagnosisKind, RuleKind, SourceKi
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress, Stopwatch
 from pytest_ireval.report.charts.panels import Curve, CurvePanel, draw_curves
+from pytest_ireval.report.markdown_text import escape_markdown, format_markdown_table
+from pytest_ireval.report.results_file import read_run
 from pytest_ireval.results.comparison import MetricComparison
 from pytest_ireval.results.policies import Grades
 from pytest_ireval.results.run_folder import is_run_folder
@@ -67,22 +69,22 @@ __all__ = [
     "drop_judgments",
     "end_program",
     "end_programs_on_signals",
+    "escape_markdown",
     "escape_unprintable",
     "find_returned_judgments",
     "format_count",
     "format_inline",
+    "format_markdown_table",
     "format_table",
     "heads_at_most",
-    "inert",
     "is_run_folder",
     "keep_first_documents",
     "last_lines",
     "make_exception_problem",
-    "markdown_table",
     "mean_evidence",
     "number_pairs",
     "quote",
-    "recorded_run",
+    "read_run",
     "share_limits",
     "t_quantile",
     "truncate",

@@ -35,32 +35,32 @@ WORTH_A_LOOK = 0.05
 """The share of slices named that are named by chance."""
 
 
-def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = (), *, statistics: bool = True) -> list[str]:
+def format_summary(run: RunResult, limit: int = 80, files: Sequence[str] = (), *, statistics: bool = True) -> list[str]:
     """Everything at a glance; ``files`` are those that the run wrote.
 
     Without ``statistics`` the column *can show* is left out.
     """
     parts = [
-        _figures(run, limit, statistics),
-        list(_since_base(run, limit)),
-        _rests_on(run.suites, limit),
-        [line for note in notes_of_run(run) for line in wrap_text(note, limit, then="  ")],
+        _format_figures(run, limit, statistics),
+        list(_format_since_base(run, limit)),
+        _format_counts(run.suites, limit),
+        [line for note in list_notes(run) for line in wrap_text(note, limit, then="  ")],
         [f"written: {escape_unprintable(file)}" for file in files],
-        _affected_lines(run, limit),
-        _not_selected_lines(run, limit),
+        _format_unaffected(run, limit),
+        _format_not_selected(run, limit),
         [escape_unprintable(line) for problem in run.problems for line in f"problem: {problem}".splitlines()],
         [
             line
             for warning in run.warnings
             for line in wrap_text(f"warning: {escape_unprintable(warning)}", limit, then="  ")
         ],
-        [line for suite in run.suites for line in _cause_lines(suite, limit)],
-        [*whose_lines(run, limit), *_verdict_lines(run, limit)],
+        [line for suite in run.suites for line in _format_causes(suite, limit)],
+        [*format_owners(run, limit), *_format_verdict(run, limit)],
     ]
     return [line for part in parts if part for line in (*part, "")][:-1]
 
 
-def header_of(run: RunResult) -> tuple[str, ...]:
+def choose_header(run: RunResult) -> tuple[str, ...]:
     """The names of the columns; where every baseline is that of the base, it is called by the name of the base."""
     compared = [suite for suite in run.suites if suite.baseline is not None]
     if not run.base or not compared or not all(each.since_base and each.since_base.same for each in compared):
@@ -68,49 +68,52 @@ def header_of(run: RunResult) -> tuple[str, ...]:
     return ("metric", "branch", run.base, *HEADER[3:])
 
 
-def since_base_rows(since: SinceBase, *, slices: bool = True) -> list[list[str]]:
+def list_since_base_rows(since: SinceBase, *, slices: bool = True) -> list[list[str]]:
     """A row for each metric and slice: the figure of the base, that of the branch, and the change."""
     shown = (row for row in since.rows if slices or row.figures.slice == "all")
     return [[row.metric, row.figures.slice, *format_comparison(row.figures)] for row in shown]
 
 
-def since_base_words(since: SinceBase, base: str) -> str:
+def describe_since_base(since: SinceBase, base: str) -> str:
     """``since main (a0ec56a): the lists of 57 of 224 queries changed``."""
     return f"since {base} ({since.commit}): the lists of {since.changed:,} of {since.compared:,} queries changed"
 
 
-def _since_base(run: RunResult, limit: int) -> Iterator[str]:
+def _format_since_base(run: RunResult, limit: int) -> Iterator[str]:
     for suite in run.suites:
         since = suite.since_base
         if since is None or not run.base:
             continue
         several = f"{suite.name}: " if len(run.suites) > 1 else ""
-        yield from wrap_text(escape_unprintable(several + since_base_words(since, run.base)), limit, then="  ")
+        yield from wrap_text(escape_unprintable(several + describe_since_base(since, run.base)), limit, then="  ")
         if since.rows:
-            rows = [["metric", "slice", run.base, "branch", "change", ""], *since_base_rows(since, slices=False)]
+            rows = [["metric", "slice", run.base, "branch", "change", ""], *list_since_base_rows(since, slices=False)]
             yield from (f"  {line}" for line in align_rows(rows, range(2, 6)))
 
 
-def _figures(run: RunResult, limit: int, statistics: bool) -> list[str]:
+def _format_figures(run: RunResult, limit: int, statistics: bool) -> list[str]:
     suites = run.suites
     if not suites:
         return []
-    above = [row for suite in suites for row in metric_rows(suite)]
-    names = [name for suite in suites for name in (suite.name, *[""] * (len(metric_rows(suite)) - 1))]
-    titles, *above = filled([header_of(run), *above], statistics=statistics)
+    above = [row for suite in suites for row in list_metric_rows(suite)]
+    names = [name for suite in suites for name in (suite.name, *[""] * (len(list_metric_rows(suite)) - 1))]
+    titles, *above = drop_empty_column([choose_header(run), *above], statistics=statistics)
     beside = [[name, *row] for name, row in zip(("suite", *names), (titles, *above), strict=True)]
     lines = lay_out_rows(beside, range(2, 5), most={0: WIDEST, 1: WIDEST})
     if _fits(lines, limit):
         return [line for row in lines for line in row]
-    header, *cells = _narrow([titles, *above], limit - 2)
+    header, *cells = _lay_out_narrow([titles, *above], limit - 2)
     cell = iter(cells)
     shown = [f"  {line}" for line in header]
     for suite in suites:
-        shown += [escape_unprintable(suite.name), *(f"  {line}" for _ in metric_rows(suite) for line in next(cell))]
+        shown += [
+            escape_unprintable(suite.name),
+            *(f"  {line}" for _ in list_metric_rows(suite) for line in next(cell)),
+        ]
     return shown
 
 
-def _narrow(rows: Sequence[Sequence[str]], limit: int) -> list[list[str]]:
+def _lay_out_narrow(rows: Sequence[Sequence[str]], limit: int) -> list[list[str]]:
     """The lines below the name of a suite; where there is little room, figures are below long names, too."""
     lines: list[list[str]] = []
     for most in (WIDEST, WIDEST // 2, NARROW):
@@ -126,7 +129,7 @@ def _fits(rows: Sequence[Sequence[str]], limit: int) -> bool:
     return all(measure_width(lines[-1]) <= limit for lines in rows)
 
 
-def filled(table: Sequence[Sequence[str]], *, statistics: bool = True) -> list[list[str]]:
+def drop_empty_column(table: Sequence[Sequence[str]], *, statistics: bool = True) -> list[list[str]]:
     """The rows; without ``statistics``, or if it is empty, the column *can show* is left out."""
     place = list(table[0]).index("can show")
     if statistics and any(row[place].strip("-") for row in table[1:]):
@@ -134,39 +137,39 @@ def filled(table: Sequence[Sequence[str]], *, statistics: bool = True) -> list[l
     return [[cell for i, cell in enumerate(row) if i != place] for row in table]
 
 
-def metric_rows(suite: SuiteResult) -> list[list[str]]:
+def list_metric_rows(suite: SuiteResult) -> list[list[str]]:
     """A row a metric, then one for each kind of rule without a metric that did not pass."""
-    rows = [row for metric in suite.metrics for row in _rows_of(suite, metric)]
+    rows = [row for metric in suite.metrics for row in _list_rows(suite, metric)]
     others = sorted((each for each in suite.outcomes if not each.metric), key=lambda each: each.kind)
     for kind, outcomes in groupby(others, key=lambda each: each.kind):
-        if words := _verdict_of(list(outcomes)):
+        if words := _summarize_verdicts(list(outcomes)):
             rows.append([kind, *[""] * 5, words])
     if not rows or (suite.error and not any(row[0] == "inputs" for row in rows)):
         rows.append(["inputs" if suite.error else "", *[""] * 5, suite.verdict])
     return rows
 
 
-def _rows_of(suite: SuiteResult, metric: MetricFigures) -> Iterator[list[str]]:
+def _list_rows(suite: SuiteResult, metric: MetricFigures) -> Iterator[list[str]]:
     """A row in which every query counts the same; below it the weighted mean, if rules decide by it."""
     about = [outcome for outcome in suite.outcomes if outcome.metric == metric.name]
     weighted = [each for each in about if any(line.weighted for line in each.figures)]
     plain = [each for each in about if each not in weighted]
     name = metric.name if metric.aggregate == "mean" else f"{metric.name} ({metric.aggregate})"
     unsaid = ("pass" if plain else "-") if weighted else metric.verdict or "-"
-    yield _row(name, metric, "error" if metric.error else _verdict_of(plain) or unsaid)
+    yield _format_row(name, metric, "error" if metric.error else _summarize_verdicts(plain) or unsaid)
     if weighted:
         lines = (line for each in weighted if not each.against for line in each.figures if line.slice == "all")
         none = SliceFigures("all", 0, None)
-        yield _row(f"{metric.name}, weighted", next(lines, none), _verdict_of(weighted) or "pass")
+        yield _format_row(f"{metric.name}, weighted", next(lines, none), _summarize_verdicts(weighted) or "pass")
 
 
-def _row(name: str, of: MetricFigures | SliceFigures, verdict: str) -> list[str]:
+def _format_row(name: str, of: MetricFigures | SliceFigures, verdict: str) -> list[str]:
     can_show = "-" if of.resolution is None else format_magnitude(of.resolution)
     certain = "-" if of.low is None or of.high is None else format_interval(of.low, of.high)
     return [name, format_value(of.now), format_value(of.baseline), format_change(of.change), certain, can_show, verdict]
 
 
-def _verdict_of(outcomes: Sequence[Outcome]) -> str:
+def _summarize_verdicts(outcomes: Sequence[Outcome]) -> str:
     """The worst verdict, or what was let through; nothing if all is well."""
     verdict = find_worst_verdict(tuple(outcome.verdict for outcome in outcomes))
     if verdict != "pass":
@@ -187,18 +190,18 @@ COUNTS: tuple[tuple[str, Callable[[Counts], int]], ...] = (
 )
 
 
-def count_name(name: str, suites: Sequence[SuiteResult]) -> str:
+def name_count(name: str, suites: Sequence[SuiteResult]) -> str:
     """``unjudged in the top 20`` of each query, if all of the suites evaluate 20 documents of a query."""
     depths = {suite.depth for suite in suites}
     return f"unjudged in the top {depths.pop():,}" if name == _UNJUDGED and len(depths) == 1 and all(depths) else name
 
 
-def _rests_on(suites: Sequence[SuiteResult], limit: int) -> list[str]:
+def _format_counts(suites: Sequence[SuiteResult], limit: int) -> list[str]:
     """The number of queries behind each suite's figures, and pitfalls; columns without anything are left out."""
     found = [suite for suite in suites if suite.counts.queries]
     if not found:
         return []
-    columns = [(count_name(name, found), [count(suite.counts) for suite in found]) for name, count in COUNTS]
+    columns = [(name_count(name, found), [count(suite.counts) for suite in found]) for name, count in COUNTS]
     columns = [(name, numbers) for name, numbers in columns if any(numbers)]
     header = ["suite", "queries", "judged", *(name for name, _ in columns)]
     rows = [
@@ -208,45 +211,45 @@ def _rests_on(suites: Sequence[SuiteResult], limit: int) -> list[str]:
     lines = lay_out_rows([header, *rows], range(1, len(header)), most=WIDEST)
     if _fits(lines, limit):
         return [line for row in lines for line in row]
-    return [line for suite in found for line in wrap_text(_counts_in_words(suite), limit, then="  ")]
+    return [line for suite in found for line in wrap_text(_describe_counts(suite), limit, then="  ")]
 
 
-def _counts_in_words(suite: SuiteResult) -> str:
-    numbers = [(count_name(name, [suite]), count(suite.counts)) for name, count in COUNTS]
+def _describe_counts(suite: SuiteResult) -> str:
+    numbers = [(name_count(name, [suite]), count(suite.counts)) for name, count in COUNTS]
     said = [f"{name}: {number:,}" for name, number in numbers if number]
     return "; ".join(
         [f"{suite.name}: {format_count(suite.counts.queries, 'query')}, {suite.counts.judged:,} judged", *said]
     )
 
 
-def notes_of_run(run: RunResult) -> Iterator[str]:
+def list_notes(run: RunResult) -> Iterator[str]:
     """Notes for a reader of the figures, each once with the suites it holds for."""
     every: dict[str, list[str]] = {}
     for suite in run.suites:
-        for note in dict.fromkeys(_notes_of(suite)):
+        for note in dict.fromkeys(_list_suite_notes(suite)):
             every.setdefault(note, []).append(suite.name)
     for note, names in every.items():
-        yield f"{_some(names)}: {note}" if len(run.suites) > 1 else note
-    yield from section_warnings(run)
+        yield f"{_list_first(names)}: {note}" if len(run.suites) > 1 else note
+    yield from list_section_warnings(run)
     if run.accepted:
         yield f"accepted: {', '.join(run.accepted)}"
 
 
-def section_warnings(run: RunResult) -> Iterator[str]:
+def list_section_warnings(run: RunResult) -> Iterator[str]:
     """The sections of plugins that could not be added to the report."""
     for each in run.sections:
         if each.problem:
             yield escape_unprintable(f"warning: section {each.title!r} of {each.plugin} is not shown: {each.problem}")
 
 
-def _notes_of(suite: SuiteResult) -> Iterator[str]:
+def _list_suite_notes(suite: SuiteResult) -> Iterator[str]:
     if suite.error:
         first, *more = suite.error.splitlines()
         yield "; ".join([f"error: {first}", *(line.strip() for line in more[:1] if line.startswith(" "))])
     yield from (f"{metric.name} could not be computed: {metric.error}" for metric in suite.metrics if metric.error)
     counts = suite.counts
     left_out = {"missing": counts.missing, "empty": counts.empty, "without judgments": counts.without_judgments}
-    yield from (f"{what}: {_some(queries)}" for what, queries in left_out.items() if queries)
+    yield from (f"{what}: {_list_first(queries)}" for what, queries in left_out.items() if queries)
     if suite.judgment_ages is not None:
         yield f"judgments: {describe_ages(suite.judgment_ages)}"
     cause = suite.cause  # with other judgments, queries or definitions, figures move without any change of ranking
@@ -255,16 +258,18 @@ def _notes_of(suite: SuiteResult) -> Iterator[str]:
     elif cause and suite.verdict not in _RED and (changed := summarize_input_changes(cause)):
         yield f"since the baseline: {changed}"
     yield from (f"waived: {line}" for line in suite.waived)
-    yield from (f"warning: {_told(each)}" for each in suite.outcomes if each.warning and each.verdict == "pass")
-    yield from (f"inconclusive: {_told(each)}" for each in suite.outcomes if each.verdict == "inconclusive")
+    yield from (
+        f"warning: {_describe_outcome(each)}" for each in suite.outcomes if each.warning and each.verdict == "pass"
+    )
+    yield from (f"inconclusive: {_describe_outcome(each)}" for each in suite.outcomes if each.verdict == "inconclusive")
     yield from suite.notes
     if suite.to_judge:
         documents = format_count(len(suite.to_judge), "unjudged document")
         yield f"{documents} to judge first, of all checks that are red or undecided: to_judge.tsv"
-    yield from _worth_a_look(suite)
+    yield from _list_slices_to_look_at(suite)
 
 
-def _worth_a_look(suite: SuiteResult) -> Iterator[str]:
+def _list_slices_to_look_at(suite: SuiteResult) -> Iterator[str]:
     """The slices that got worse most clearly, each once; none that a rule about the metric, or a doubt, names."""
     if is_explained(suite, why=False):
         return
@@ -288,45 +293,47 @@ def _worth_a_look(suite: SuiteResult) -> Iterator[str]:
         yield f"look at {name}: {moved}, significant among {among}"
 
 
-def _told(outcome: Outcome) -> str:
+def _describe_outcome(outcome: Outcome) -> str:
     known = outcome.verdict == "inconclusive" and outcome.metric
     fact = f" ({outcome.facts[0]})" if outcome.facts and not known else ""
     return f"{outcome.place}: {outcome.headline}{fact}"
 
 
-def _some(names: Sequence[str]) -> str:
+def _list_first(names: Sequence[str]) -> str:
     more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
     return ", ".join(names[:LISTED]) + more
 
 
-def brief_lines(run: RunResult, limit: int) -> list[str]:
+def format_brief_summary(run: RunResult, limit: int) -> list[str]:
     """A line for each red suite, one for the warnings of each suite, and the verdict; nothing if all is well."""
     red = [suite for suite in run.suites if suite.verdict in _RED]
-    lines = [line for suite in red for line in (truncate(_red(suite), limit), *_cause_lines(suite, limit))]
+    lines = [
+        line for suite in red for line in (truncate(_describe_red_suite(suite), limit), *_format_causes(suite, limit))
+    ]
     warned = ((each, [o.headline for o in each.outcomes if o.warning and o.verdict == "pass"]) for each in run.suites)
-    lines += [truncate(_first_of(found, "warning", suite), limit) for suite, found in warned if found]
+    lines += [truncate(_describe_first(found, "warning", suite), limit) for suite, found in warned if found]
     whole = run.verdict == "pass" and not run.not_selected
-    return lines if whole else [*lines, *_verdict_lines(run, limit)]
+    return lines if whole else [*lines, *_format_verdict(run, limit)]
 
 
-def _cause_lines(suite: SuiteResult, limit: int) -> Iterator[str]:
+def _format_causes(suite: SuiteResult, limit: int) -> Iterator[str]:
     for cause in suite.diagnoses[:1]:
         label = choose_cause_label(suite.verdict, cause).lower()
         yield from wrap_text(escape_unprintable(f"{label}: {suite.name}: {describe_cause(cause)}"), limit, then="  ")
 
 
-def _red(suite: SuiteResult) -> str:
+def _describe_red_suite(suite: SuiteResult) -> str:
     red = sorted((each for each in suite.outcomes if each.verdict == suite.verdict), key=rank_importance)
-    return _first_of([suite.error] if suite.error else [each.headline for each in red], suite.verdict, suite)
+    return _describe_first([suite.error] if suite.error else [each.headline for each in red], suite.verdict, suite)
 
 
-def _first_of(found: Sequence[str], word: str, suite: SuiteResult) -> str:
+def _describe_first(found: Sequence[str], word: str, suite: SuiteResult) -> str:
     first = next(iter(found), "no verdict").partition("\n")[0]
     more = f" and {len(found) - 1:,} more: " if len(found) > 1 else ": "
     return escape_unprintable(f"{word}: {suite.name}{more}{first}")
 
 
-def _verdict_lines(run: RunResult, limit: int) -> list[str]:
+def _format_verdict(run: RunResult, limit: int) -> list[str]:
     """The last line: the number of suites by verdict, with the names of those that did not pass."""
     if not run.suites:
         none = "no suite is affected" if run.unaffected else "no suites"
@@ -335,18 +342,18 @@ def _verdict_lines(run: RunResult, limit: int) -> list[str]:
     for verdict in reversed(VERDICTS):
         names = [suite.name for suite in run.suites if suite.verdict == verdict]
         if names:
-            named = f" ({_some(names)})" if verdict != "pass" else ""
-            said.append(f"{format_count(len(names), 'suite')} {_DONE[verdict]}{named}")
+            named = f" ({_list_first(names)})" if verdict != "pass" else ""
+            said.append(f"{format_count(len(names), 'suite')} {_VERDICT_WORDS[verdict]}{named}")
     if run.not_selected:
-        said.append(f"{format_count(len(run.not_selected), 'suite')} not selected ({_some(run.not_selected)})")
+        said.append(f"{format_count(len(run.not_selected), 'suite')} not selected ({_list_first(run.not_selected)})")
     if run.failed_tests:
         said.append(f"{format_count(len(run.failed_tests), 'Python test')} failed")
-    whole = [", ".join(said), verdicts_in_words(run.suites), *list_reservations(run)]
+    whole = [", ".join(said), count_verdicts(run.suites), *list_reservations(run)]
     text = f"ireval: {run.verdict}: {'; '.join(map(escape_unprintable, whole))}"
     return wrap_text(text, limit, then="  ")
 
 
-_DONE: dict[Verdict, str] = {
+_VERDICT_WORDS: dict[Verdict, str] = {
     "pass": "passed",
     "fail": "failed",
     "inconclusive": "inconclusive",
@@ -354,7 +361,7 @@ _DONE: dict[Verdict, str] = {
 }
 
 
-def verdicts_in_words(suites: Iterable[SuiteResult]) -> str:
+def count_verdicts(suites: Iterable[SuiteResult]) -> str:
     """The number of rules by verdict: ``12 verdicts: 1 fail, 11 pass``."""
     every = [outcome.verdict for suite in suites for outcome in suite.outcomes]
     said = [f"{every.count(verdict):,} {verdict}" for verdict in reversed(VERDICTS) if verdict in every]
@@ -365,44 +372,44 @@ LISTED_FILES = 40
 """The number of them that are named; all are in the results."""
 
 
-def _affected_lines(run: RunResult, limit: int) -> list[str]:
+def _format_unaffected(run: RunResult, limit: int) -> list[str]:
     """The suites that took no part, by name, so that they are not taken for suites that passed."""
     if not run.unaffected:
         return []
-    text = f"not affected by what changed since {run.changed_since}: {_names_and_count(run.unaffected)}"
+    text = f"not affected by what changed since {run.changed_since}: {_list_with_count(run.unaffected)}"
     return wrap_text(text, limit, then="  ")
 
 
-def _not_selected_lines(run: RunResult, limit: int) -> list[str]:
-    text = f"not selected: {_names_and_count(run.not_selected)}"
+def _format_not_selected(run: RunResult, limit: int) -> list[str]:
+    text = f"not selected: {_list_with_count(run.not_selected)}"
     return wrap_text(escape_unprintable(text), limit, then="  ") if run.not_selected else []
 
 
-def _names_and_count(suites: Sequence[str]) -> str:
+def _list_with_count(suites: Sequence[str]) -> str:
     more = ", …" if len(suites) > LISTED_FILES else ""
     return f"{', '.join(suites[:LISTED_FILES])}{more} ({format_count(len(suites), 'suite')})"
 
 
-def reason_lines(run: RunResult, limit: int = 80) -> list[str]:
+def format_reasons(run: RunResult, limit: int = 80) -> list[str]:
     """Why each of the others took part."""
     reasons = [f"{suite.name}: {suite.affected_by}" for suite in run.suites if suite.affected_by]
     lines = [line for reason in reasons for line in wrap_text(escape_unprintable(reason), limit, then="  ")]
     return [f"affected by what changed since {escape_unprintable(run.changed_since)}:", *lines, ""] if lines else []
 
 
-DIRTY = "commit them with the baseline, so that it can be measured again"
+DIRTY_HINT = "commit them with the baseline, so that it can be measured again"
 
 
-def update_lines(run: RunResult, limit: int = 80) -> list[str]:
+def format_updates(run: RunResult, limit: int = 80) -> list[str]:
     """A table for each suite whose baseline this run wrote, and whether its commit is what was measured."""
-    parts = [_accepted(suite, limit) for suite in run.suites if suite.name in run.accepted]
+    parts = [_format_update(suite, limit) for suite in run.suites if suite.name in run.accepted]
     if parts and run.dirty:
         on = f" on commit {run.commit[:7]}" if run.commit else ""
-        parts.append(wrap_text(f"accepted with uncommitted changes{on}: {DIRTY}", limit, then="  "))
+        parts.append(wrap_text(f"accepted with uncommitted changes{on}: {DIRTY_HINT}", limit, then="  "))
     return [line for part in parts for line in (*part, "")][:-1]
 
 
-def _accepted(suite: SuiteResult, limit: int) -> list[str]:
+def _format_update(suite: SuiteResult, limit: int) -> list[str]:
     new = suite.baseline is None and all(metric.baseline is None for metric in suite.metrics)
     rows = [
         [metric.name, format_value(metric.baseline), format_value(metric.now), format_change(metric.change)]
@@ -422,16 +429,16 @@ def _accepted(suite: SuiteResult, limit: int) -> list[str]:
 _RED = ("fail", "error")
 
 
-def whose_lines(run: RunResult, limit: int = 80) -> list[str]:
+def format_owners(run: RunResult, limit: int = 80) -> list[str]:
     """The owners of red suites with what is red; nothing where no red suite has an owner."""
-    by_owner = owners_of(run)
+    by_owner = group_red_suites_by_owner(run)
     if not any(by_owner):
         return []
-    said = [f"{owner or 'without an owner'} ({_some(names)})" for owner, names in by_owner.items()]
+    said = [f"{owner or 'without an owner'} ({_list_first(names)})" for owner, names in by_owner.items()]
     return wrap_text(f"red: {', '.join(said)}", limit, then="  ")
 
 
-def owners_of(run: RunResult) -> dict[str, list[str]]:
+def group_red_suites_by_owner(run: RunResult) -> dict[str, list[str]]:
     """The names of red suites by owner, in the order of the run; suites without an owner come last, under no name."""
     red = [suite for suite in run.suites if suite.verdict in _RED]
     owners = sorted(dict.fromkeys(suite.owner for suite in red), key=lambda owner: not owner)
