@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     )
     from pytest_ireval.evaluating.evaluation import evaluate
     from pytest_ireval.explaining import why
+    from pytest_ireval.gate.apply import apply_rules
+    from pytest_ireval.gate.collect import Inputs, collect_inputs
     from pytest_ireval.gate.run import run_gate
+    from pytest_ireval.gate.score import Scores, score_inputs
     from pytest_ireval.metrics.catalog import MetricResolver
     from pytest_ireval.metrics.elsewhere import Elsewhere
     from pytest_ireval.metrics.metric import Metric, metric
@@ -59,7 +62,10 @@ _HOMES = {
     "errors": ("BaselineError", "InputError", "IrevalError", "MetricError", "PluginError", "SourceError", "SuiteError"),
     "evaluating.evaluation": ("evaluate",),
     "explaining": ("why",),
+    "gate.apply": ("apply_rules",),
+    "gate.collect": ("Inputs", "collect_inputs"),
     "gate.run": ("run_gate",),
+    "gate.score": ("Scores", "score_inputs"),
     "reading": ("read_judgments", "read_queries", "read_rankings"),
     "metrics.catalog": ("MetricResolver",),
     "metrics.elsewhere": ("Elsewhere",),
@@ -100,6 +106,7 @@ __all__ = [
     "Elsewhere",
     "Evaluation",
     "InputError",
+    "Inputs",
     "IrevalError",
     "JudgedRankings",
     "Judgments",
@@ -121,6 +128,7 @@ __all__ = [
     "RuleContext",
     "RuleResult",
     "RunResult",
+    "Scores",
     "SideData",
     "SliceFigures",
     "SourceError",
@@ -129,6 +137,8 @@ __all__ = [
     "SuiteError",
     "SuiteResult",
     "Symptom",
+    "apply_rules",
+    "collect_inputs",
     "compare",
     "condensed",
     "diagnosis",
@@ -150,6 +160,7 @@ __all__ = [
     "report_section",
     "rule",
     "run_gate",
+    "score_inputs",
     "source",
     "steps_for",
     "why",

@@ -41,7 +41,6 @@ from pytest_ireval.errors import (
     quote,
 )
 from pytest_ireval.explaining import why
-from pytest_ireval.gate.check_inputs import refuse_unknown_ids
 from pytest_ireval.gate.clock import read_date
 from pytest_ireval.gate.collect import collect_inputs
 from pytest_ireval.gate.collection import adapt_metric, read_collection
@@ -267,7 +266,6 @@ def _collect_sides(
 def _ask_source(suite: Suite, registry: Registry, progress: Progress, explains: str) -> _Sides:
     inputs = collect_inputs(suite, registry, read_date(), progress)
     scores = score_inputs(inputs)
-    refuse_unknown_ids(inputs, scores)
     accepted, problem = scores.accepted, scores.baseline.problem
     return _Sides(
         scores.population,

@@ -31,7 +31,7 @@ from pytest_ireval.results.outcome import VERDICTS, Outcome
 from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.metric_change import MetricChange
-from pytest_ireval.rules.planning import INPUTS, LOWERING, Check, MetricOnSlice, compares_with_anchor
+from pytest_ireval.rules.planning import INPUTS, LOWERING, Check, MetricOnSlice, compares_with_anchor, plan_checks
 from pytest_ireval.rules.result import RuleResult, describe_statistics, list_numbers
 from pytest_ireval.rules.wording import format_size
 from pytest_ireval.statistics.multiplicity import holm
@@ -44,7 +44,7 @@ def apply_checks(
 ) -> tuple[Outcome, ...]:
     """The outcomes of all checks of a suite, or of the ``selected`` ones, in their order."""
     chosen = [check for check in checks if selected is None or check.id in selected]
-    outcomes = {outcome.id: outcome for outcome in apply_rules(checks, scores, selected)}
+    outcomes = {outcome.id: outcome for outcome in apply_rules(scores, checks, selected)}
     losses = find_losses_of_waived_queries(scores) if any(check.waiver for check in chosen) else {}
     for check in chosen:
         if check.waiver is not None:
@@ -65,11 +65,16 @@ def apply_checks(
     return tuple(outcomes[check.id] for check in chosen)
 
 
-def apply_rules(checks: Iterable[Check], scores: Scores, selected: Container[str] | None = None) -> tuple[Outcome, ...]:
-    """Apply each rule to each of its slices; checks that are about no rule are left out.
+def apply_rules(
+    scores: Scores, checks: Iterable[Check] | None = None, selected: Container[str] | None = None
+) -> tuple[Outcome, ...]:
+    """Apply each rule of the suite, or of ``checks``, once to each of its slices.
 
-    The p values of all checks are corrected for one another, whatever was selected.
+    ``selected`` are the ids of the outcomes that are wanted. The p values of all checks are corrected for one another,
+    whatever was selected.
     """
+    if checks is None:
+        checks = plan_checks(scores.collection.suite, scores.population.queries)
     of_rules = [check for check in checks if check.rule is not None]
     corrected = correct_p_values(of_rules, scores)
     return tuple(

@@ -16,7 +16,7 @@ from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.gate.apply import apply_rules
 from pytest_ireval.gate.collection import Collection, DocumentNames
-from pytest_ireval.gate.comparison import Comparison, Reference
+from pytest_ireval.gate.comparison import ComparedSides, ScoredReference
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.sensitivity import Known, estimate_spread
 from pytest_ireval.results.suite_result import QueryTable, RunResult
@@ -55,7 +55,7 @@ def estimate_chance_of_red(known: Known, run: RunResult | None) -> ChanceOfRed:
         return ChanceOfRed(None, why="no accepted change and no run has shown yet how far queries move")
     failed, warned = np.zeros((2, len(counted), DRAWS), bool)
     for draw, scores in enumerate(_draw_changes(known, differences)):
-        for row, outcome in enumerate(apply_rules(counted, scores)):
+        for row, outcome in enumerate(apply_rules(scores, counted)):
             failed[row, draw] = outcome.verdict == "fail"
             warned[row, draw] = outcome.verdict == "fail" or outcome.warning
             if outcome.verdict == "error":
@@ -125,4 +125,4 @@ def _draw_changes(known: Known, differences: Mapping[str, Floats]) -> Iterator[S
             for name, each in before.items()
         }
         change = Side("a drawn change", (rankings,), known.suite.depth, now)
-        yield Scores(collection, change, Reference(Comparison(change, baseline)))
+        yield Scores(collection, change, ScoredReference(ComparedSides(change, baseline)))

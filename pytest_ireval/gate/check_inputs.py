@@ -11,11 +11,11 @@ from pytest_ireval.data.ids import Ids, are_among
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import BaselineError, BaselineMisfitError, InputError, IrevalError, Problem
 from pytest_ireval.gate.collect import Inputs
-from pytest_ireval.gate.comparison import Comparison
+from pytest_ireval.gate.comparison import ComparedSides
 from pytest_ireval.gate.finding import Finding, describe_error
 from pytest_ireval.gate.regrading import add_regraded_inputs, find_regraded_since_baseline
 from pytest_ireval.gate.run_context import RunContext
-from pytest_ireval.gate.score import Scores
+from pytest_ireval.gate.score import Scores, find_unknown_ids
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.new_document import NewDocumentOptions, find_prominent
@@ -63,34 +63,9 @@ def _list_facts(scores: Scores) -> Iterator[str]:
         yield str(problem)
 
 
-def refuse_unknown_ids(inputs: Inputs, scores: Scores) -> None:
-    """Raise the error of rankings without a judged document, where nothing else could be compared with."""
-    compares = inputs.stored.baseline is not None or inputs.others
-    problem = None if compares else find_unknown_ids(scores)
-    if problem is not None:
-        raise problem
-
-
 def find_id_problem(scores: Scores) -> IrevalError | None:
     """The error of documents that have other ids than the judgments, or than they had; None if they fit."""
     return find_unknown_ids(scores) or find_changed_ids(scores)
-
-
-def find_unknown_ids(scores: Scores) -> InputError | None:
-    """The error of rankings none of whose documents is judged, which usually have other ids."""
-    judgments, current = scores.population.judgments, scores.current
-    if judgments is None or not scores.listed or scores.counts.unjudged < scores.listed:
-        return None
-    ids = next((ids for query in judgments.queries if (ids := current.documents(query))), [])
-    judged_ids = judgments.documents.texts(np.arange(min(5, len(judgments))))
-    return InputError(
-        Problem(
-            f"none of the {scores.listed} ranked documents is judged in {judgments.origin}; do the ids match?",
-            place=current.origin,
-            suggestion=f"ranked: {format_some(ids)}; judged: {format_some(judged_ids)}",
-            allowed="list renamed documents in the suite: documents: {aliases: FILE}",
-        )
-    )
 
 
 def find_changed_ids(scores: Scores) -> InputError | None:
@@ -119,7 +94,7 @@ def find_changed_ids(scores: Scores) -> InputError | None:
     )
 
 
-def _share_of_unknown_documents(listed: Ids, scores: Scores, comparison: Comparison) -> float:
+def _share_of_unknown_documents(listed: Ids, scores: Scores, comparison: ComparedSides) -> float:
     """The share of the documents listed now that occur for no query of the judgments or of the baseline."""
     judgments = scores.population.judgments
     if judgments is None or not len(listed):
@@ -163,7 +138,7 @@ def _add_new_documents(inputs: Inputs, scores: Scores, finding: Finding) -> Find
     )
 
 
-def _find_accepted(inputs: Inputs, scores: Scores) -> Comparison | None:
+def _find_accepted(inputs: Inputs, scores: Scores) -> ComparedSides | None:
     """What the rules compare with: the stored baseline, or the first reference that a rule names instead."""
     if not any(rule.kind.compares for rule in inputs.suite.rules):
         return None

@@ -15,10 +15,12 @@ from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.threads import return_freed_memory
 from pytest_ireval.errors import BaselineError, IrevalError
 from pytest_ireval.gate.changed_since import fingerprints_of_files
+from pytest_ireval.gate.clock import read_date
 from pytest_ireval.gate.collection import Collection, read_collection
 from pytest_ireval.gate.fetching import FetchedRankings, fetch_rankings, fetch_sample_again, refuse_missing_queries
 from pytest_ireval.gate.fingerprinting import compute_fingerprints, fingerprint_suite_judgments
 from pytest_ireval.gate.merge_base import MergeBaseBaseline, read_merge_base_baseline
+from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.repositories.tree import BaseRef
@@ -87,8 +89,8 @@ class Inputs:
 
 def collect_inputs(
     suite: Suite,
-    registry: Registry,
-    today: date,
+    registry: Registry | None = None,
+    today: date | None = None,
     progress: Progress = SILENT,
     *,
     queries: Queries | None = None,
@@ -96,8 +98,10 @@ def collect_inputs(
 ) -> Inputs:
     """Read queries, judgments and stored baselines, and fetch the rankings of all sources.
 
-    ``queries`` are given where they were read already; ``base`` asks for the baseline at the merge base with it.
+    ``today`` decides whether waivers have ended. ``queries`` are given where they were read already; ``base`` asks for
+    the baseline at the merge base with it.
     """
+    registry, today = registry or installed_registry(), today or read_date()
     if suite.source is None:
         raise IrevalError(f"{suite.place}: names no source of rankings")
     collection = read_collection(suite, registry, today, progress, queries)

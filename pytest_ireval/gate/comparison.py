@@ -43,7 +43,7 @@ class NoEffects:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class ComparedSides:
     """The current rankings and those of one reference."""
 
     current: Side
@@ -57,10 +57,10 @@ class Comparison:
 
 
 @dataclass(frozen=True, eq=False)
-class Reference:
+class ScoredReference:
     """What a rule compares with: a comparison, the reason why it cannot be trusted, or nothing yet."""
 
-    comparison: Comparison | None = None
+    comparison: ComparedSides | None = None
     problem: IrevalError | None = None
     """The reason why rules cannot compare with it; reports may show the comparison all the same."""
     cause: Cause | None = None
@@ -72,27 +72,29 @@ class Reference:
     """Of an anchor: the acceptances of the baseline since it was pinned."""
 
     @property
-    def usable(self) -> Comparison | None:
+    def usable(self) -> ComparedSides | None:
         """The comparison, unless there is a reason not to trust it."""
         return self.comparison if self.problem is None else None
 
 
-def mix(one: Comparison, other: Comparison, marked: Mask, queries: Queries, *, lists: bool = True) -> Comparison:
+def mix(
+    one: ComparedSides, other: ComparedSides, marked: Mask, queries: Queries, *, lists: bool = True
+) -> ComparedSides:
     """Take the marked queries from ``other``, and the rest from ``one``.
 
     A session comes from where its first query does, and so does the value of a whole run. Without ``lists`` both sides
     have values only, which is faster where no rule looks at documents.
     """
-    return Comparison(
+    return ComparedSides(
         mix_sides(one.current, other.current, marked, queries, lists=lists),
         mix_sides(one.reference, other.reference, marked, queries, lists=lists),
         MixedEffects(one, other, marked, queries.ids),
     )
 
 
-def mirror(comparison: Comparison) -> Comparison:
+def mirror(comparison: ComparedSides) -> ComparedSides:
     """The same comparison with its sides exchanged."""
-    return Comparison(comparison.reference, comparison.current, MirroredEffects(comparison.effects))
+    return ComparedSides(comparison.reference, comparison.current, MirroredEffects(comparison.effects))
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +121,8 @@ class MirroredEffects:
 class MixedEffects:
     """The effects where the marked queries are those of another comparison."""
 
-    one: Comparison
-    other: Comparison
+    one: ComparedSides
+    other: ComparedSides
     marked: Mask
     queries: tuple[str, ...]
 
@@ -150,7 +152,7 @@ class MixedEffects:
         )
 
 
-def _describe_known_values(comparison: Comparison, metric: Metric) -> UnjudgedEffect:
+def _describe_known_values(comparison: ComparedSides, metric: Metric) -> UnjudgedEffect:
     """The effect where no value depends on a label."""
     name = str(metric)
     now, before = comparison.current.scored[name].values, comparison.reference.scored[name].values
@@ -214,10 +216,10 @@ def take_population(population: Population, queries: Queries, rows: Integers) ->
     )
 
 
-def take_comparison(comparison: Comparison, rows: Integers, queries: Queries) -> Comparison:
+def take_comparison(comparison: ComparedSides, rows: Integers, queries: Queries) -> ComparedSides:
     """The comparison over these rows of the queries."""
     current, reference = (take_values(side, rows, queries) for side in (comparison.current, comparison.reference))
-    return Comparison(current, reference, TakenEffects(comparison.effects, rows, frozenset(queries.ids)))
+    return ComparedSides(current, reference, TakenEffects(comparison.effects, rows, frozenset(queries.ids)))
 
 
 def take_values(side: Side, rows: Integers, queries: Queries) -> Side:

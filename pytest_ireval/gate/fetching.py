@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.sources.answers import fetch_answers
 from pytest_ireval.sources.request import Request
-from pytest_ireval.suite.suite import SourceAsked, Suite
+from pytest_ireval.suite.suite import Place, SourceAsked, Suite
 from pytest_ireval.text_table import format_some
 from pytest_ireval.words import format_count
 
@@ -102,6 +103,13 @@ def fetch_rankings(
         recorded=_add_recorded(answer.recorded for answer in answers),
         unknown_fields=first.unknown_fields,
     )
+
+
+def read_rankings_file(path: Path, collection: Collection, progress: Progress = SILENT) -> FetchedRankings:
+    """Read a file of rankings as a suite does whose source is that file."""
+    kind = collection.registry.sources["run"]
+    options = kind.options.model_construct(run=(path.absolute(),))
+    return fetch_rankings(SourceAsked(kind, options, Place("", 0, 0)), collection, progress)
 
 
 def fetch_sample_again(

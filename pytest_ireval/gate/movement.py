@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_ireval.baseline.index_facts import NOTHING
 from pytest_ireval.baseline.record import Spreads, Step, StepsOfMetrics, round_spreads, round_steps, spread_key
-from pytest_ireval.gate.comparison import Comparison, Reference
+from pytest_ireval.gate.comparison import ComparedSides, ScoredReference
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.rules.accepted_chain import AcceptedChain, AcceptedChange
@@ -55,7 +55,7 @@ def measure_movement(scores: Scores) -> Movement:
     )
 
 
-def trace_way_from_anchor(scores: Scores, anchor: Reference, held: MetricOnSlice) -> AcceptedChain:
+def trace_way_from_anchor(scores: Scores, anchor: ScoredReference, held: MetricOnSlice) -> AcceptedChain:
     """The way of a mean from the anchor to the current rankings: committed acceptances, and this change."""
     changes = [AcceptedChange(each.date, each.reason, each.steps.get(_key(held))) for each in anchor.acceptances]
     baseline = scores.baseline.usable
@@ -65,14 +65,14 @@ def trace_way_from_anchor(scores: Scores, anchor: Reference, held: MetricOnSlice
     return AcceptedChain(tuple(each for each in changes if each.moved), AcceptedChange("", "", step).moved, step)
 
 
-def _find_anchor(scores: Scores) -> Comparison | None:
+def _find_anchor(scores: Scores) -> ComparedSides | None:
     """The anchor, scored; None where no rule compares with one, or where that cannot be done."""
     anchored = (scores.find_reference(rule) for rule in scores.collection.suite.rules if compares_with_anchor(rule))
     return next((each.comparison for each in anchored if each.comparison is not None), None)
 
 
 def _measure_spreads(
-    population: Population, checks: Sequence[Check], baseline: Comparison
+    population: Population, checks: Sequence[Check], baseline: ComparedSides
 ) -> Iterator[tuple[str, float]]:
     for held in list_compared_figures(checks):
         gains = _measure_gains(population, held, baseline)
@@ -82,7 +82,7 @@ def _measure_spreads(
 
 
 def _measure_steps(
-    population: Population, checks: Sequence[Check], baseline: Comparison, anchor: Comparison
+    population: Population, checks: Sequence[Check], baseline: ComparedSides, anchor: ComparedSides
 ) -> Iterator[tuple[str, Step]]:
     for held in list_anchored_means(checks):
         step = _measure_step(population, held, baseline, anchor)
@@ -90,7 +90,9 @@ def _measure_steps(
             yield _key(held), step
 
 
-def _measure_step(population: Population, held: MetricOnSlice, baseline: Comparison, anchor: Comparison) -> Step | None:
+def _measure_step(
+    population: Population, held: MetricOnSlice, baseline: ComparedSides, anchor: ComparedSides
+) -> Step | None:
     """From the stored baseline to the current rankings; None where one of them cannot be compared."""
     step, whole_way = (_measure_gains(population, held, each) for each in (baseline, anchor))
     if min(step.size, whole_way.size) < 2:
@@ -98,7 +100,7 @@ def _measure_step(population: Population, held: MetricOnSlice, baseline: Compari
     return Step(float(step.mean()), _standard_deviation(step), _standard_deviation(whole_way))
 
 
-def _measure_gains(population: Population, held: MetricOnSlice, comparison: Comparison) -> Floats:
+def _measure_gains(population: Population, held: MetricOnSlice, comparison: ComparedSides) -> Floats:
     """The gain of each query on a reference; empty where the metric has no values on one of the sides."""
     name = str(held.metric)
     if held.metric.aggregate != "mean" or not comparison.has_values(name):
@@ -107,7 +109,7 @@ def _measure_gains(population: Population, held: MetricOnSlice, comparison: Comp
     return differences(values.now, values.before)
 
 
-def _measure_clustered_spread(population: Population, held: MetricOnSlice, comparison: Comparison) -> float | None:
+def _measure_clustered_spread(population: Population, held: MetricOnSlice, comparison: ComparedSides) -> float | None:
     """The spread of single queries with the same error of the mean; None where queries have no clusters."""
     if population.clusters is None:
         return None
@@ -115,7 +117,7 @@ def _measure_clustered_spread(population: Population, held: MetricOnSlice, compa
     return MetricChange(context, context.paired_values()).evidence.sd
 
 
-def _make_context(population: Population, held: MetricOnSlice, comparison: Comparison) -> RuleContext:
+def _make_context(population: Population, held: MetricOnSlice, comparison: ComparedSides) -> RuleContext:
     return RuleContext(population, comparison.current, comparison.reference, Part(metric=held.metric), held.slice)
 
 

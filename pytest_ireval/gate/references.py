@@ -24,7 +24,7 @@ from pytest_ireval.errors import (
 )
 from pytest_ireval.gate.collect import Inputs, OtherReference
 from pytest_ireval.gate.collection import Collection
-from pytest_ireval.gate.comparison import Comparison, Reference
+from pytest_ireval.gate.comparison import ComparedSides, ScoredReference
 from pytest_ireval.gate.fetching import refuse_missing_queries
 from pytest_ireval.gate.lacks import PLAIN, SCORES, find_lacks, split_times
 from pytest_ireval.gate.redefinition import (
@@ -48,11 +48,11 @@ MOST_REMOVED = 0.05
 """A larger share of queries or values that are gone is no change of the suite, but a mistake."""
 
 
-def compare(collection: Collection, current: Side, reference: Side, unknown: QueryIds) -> Comparison:
+def compare(collection: Collection, current: Side, reference: Side, unknown: QueryIds) -> ComparedSides:
     """Complete both sides for rules that compare them; ``unknown`` are queries that the reference does not have."""
     ours, theirs = share_queries(collection, current, reference, unknown)
     ours = add_overlaps(collection, ours, theirs)
-    return Comparison(ours, theirs, UnjudgedEffects(collection, ours, theirs))
+    return ComparedSides(ours, theirs, UnjudgedEffects(collection, ours, theirs))
 
 
 class _StoredKind(NamedTuple):
@@ -84,25 +84,27 @@ def _format_anchor_command(suite: Suite) -> str:
     return f'ireval baseline anchor {suite.shown}{named} --reason "…"'
 
 
-def compare_with_baseline(inputs: Inputs, current: Side) -> Reference:
+def compare_with_baseline(inputs: Inputs, current: Side) -> ScoredReference:
     """Score the stored baseline with the current judgments and metrics; without one, there is nothing to compare."""
     if inputs.stored.baseline is None:
-        return Reference(problem=inputs.stored.problem)
+        return ScoredReference(problem=inputs.stored.problem)
     return _compare_with_stored(inputs, current, inputs.stored.baseline, _describe_baseline(inputs.suite))
 
 
-def compare_with_anchor(inputs: Inputs, current: Side) -> Reference:
+def compare_with_anchor(inputs: Inputs, current: Side) -> ScoredReference:
     """Score the anchor with the current judgments and metrics; a missing one is a problem of its rules."""
     assert inputs.anchor is not None  # noqa: S101 - only asked for where a rule compares with it
     anchor = inputs.anchor.baseline
     if anchor is None:
-        return Reference(problem=inputs.anchor.problem or _report_missing_anchor(inputs.suite, inputs.anchor.deleted))
+        return ScoredReference(
+            problem=inputs.anchor.problem or _report_missing_anchor(inputs.suite, inputs.anchor.deleted)
+        )
     try:
         reference = _compare_with_stored(inputs, current, anchor, _describe_anchor_kind(inputs.suite))
     except BaselineError as error:
-        return Reference(problem=error)
+        return ScoredReference(problem=error)
     if reference.comparison is None or reference.problem is not None:
-        return Reference(problem=reference.problem or BaselineError("the anchor was not scored"))
+        return ScoredReference(problem=reference.problem or BaselineError("the anchor was not scored"))
     side = replace(reference.comparison.reference, origin=describe_anchor(anchor.accepted))
     stored = inputs.stored.baseline
     return replace(
@@ -112,11 +114,11 @@ def compare_with_anchor(inputs: Inputs, current: Side) -> Reference:
     )
 
 
-def compare_with_source(inputs: Inputs, current: Side, other: OtherReference) -> Reference:
+def compare_with_source(inputs: Inputs, current: Side, other: OtherReference) -> ScoredReference:
     """Score another source; a missing query is an error or is not compared, so that the source does not lose by it."""
     collection, answer = inputs.collection, other.answer
     if answer is None:
-        return Reference(problem=other.problem)
+        return ScoredReference(problem=other.problem)
     try:
         if answer.failures:  # empty lists of the reference would hide a loss
             query, reason = next(iter(answer.failures.items()))
@@ -129,12 +131,12 @@ def compare_with_source(inputs: Inputs, current: Side, other: OtherReference) ->
         unknown = frozenset(query for query in collection.population.queries.ids if query not in ranked)
         words = describe_source(other.source, inputs.suite.path.parent)
         side = score_rankings(collection, answer.rankings, words, unknown=unknown).side
-        return Reference(compare(collection, current, side, unknown))
+        return ScoredReference(compare(collection, current, side, unknown))
     except IrevalError as error:
-        return Reference(problem=error)
+        return ScoredReference(problem=error)
 
 
-def _compare_with_stored(inputs: Inputs, current: Side, stored: Baseline, kind: _StoredKind) -> Reference:
+def _compare_with_stored(inputs: Inputs, current: Side, stored: Baseline, kind: _StoredKind) -> ScoredReference:
     collection, suite, prints = inputs.collection, inputs.suite, inputs.fingerprints
     population = collection.population
     stored = replace(stored, rankings=tuple(map(collection.names.in_rankings, stored.rankings)))
@@ -161,7 +163,7 @@ def _compare_with_stored(inputs: Inputs, current: Side, stored: Baseline, kind: 
     notes = [*_note_changed_queries(cause, len(population.queries), kind)]
     if not cause.index:
         notes += describe_new_count(stored.search.index, inputs.search.index, f"when the {kind.noun} was accepted")
-    return Reference(
+    return ScoredReference(
         comparison=replace(comparison, reference=side, effects=UnjudgedEffects(collection, comparison.current, side)),
         problem=_find_misfit(collection, stored, current, cause, prints, kind),
         cause=cause,

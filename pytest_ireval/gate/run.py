@@ -18,7 +18,6 @@ from datetime import date
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.apply import apply_checks, describe_broken_suite
-from pytest_ireval.gate.check_inputs import refuse_unknown_ids
 from pytest_ireval.gate.clock import read_date
 from pytest_ireval.gate.collect import Inputs, collect_inputs
 from pytest_ireval.gate.collection import read_suite_judgments, read_suite_queries
@@ -102,7 +101,6 @@ def gate_suite(
     try:
         inputs = collect_inputs(suite, registry, run.today, progress, queries=plan.queries, base=base)
         scores = score_inputs(inputs)
-        refuse_unknown_ids(inputs, scores)
     except IrevalError as error:
         broken = [describe_broken_suite(check, error) for check in chosen]
         return GatedSuite(mask_secrets(make_broken_result(suite, registry, plan.checks, broken, error)))

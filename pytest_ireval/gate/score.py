@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.collection import Collection
 from pytest_ireval.gate.comparison import (
-    Comparison,
-    Reference,
+    ComparedSides,
+    ScoredReference,
     mirror,
     mix,
     take_comparison,
@@ -28,8 +29,9 @@ from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.side import Side
 from pytest_ireval.statistics.differences import Mask
 from pytest_ireval.suite.suite import RuleAsked
+from pytest_ireval.text_table import format_some
 
-NOTHING_STORED = Reference()
+NOTHING_STORED = ScoredReference()
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +40,9 @@ class Scores:
 
     collection: Collection
     current: Side
-    baseline: Reference = NOTHING_STORED
+    baseline: ScoredReference = NOTHING_STORED
     """The accepted rankings, scored by today's judgments: a changed judgment must not look like a changed ranking."""
-    others: Mapping[int, Reference] = field(default_factory=dict)
+    others: Mapping[int, ScoredReference] = field(default_factory=dict)
     """The other references of single rules, an anchor or another source, by the rule's place in the suite."""
     merge_base: MergeBaseScores | None = None
     """The baselines of the branch and of its base; None where no base was given."""
@@ -73,7 +75,7 @@ class Scores:
         comparison = self.baseline.comparison
         return self.current if comparison is None else comparison.current
 
-    def find_reference(self, rule: RuleAsked) -> Reference:
+    def find_reference(self, rule: RuleAsked) -> ScoredReference:
         """What a rule compares with; without a comparison and a problem, nothing has been accepted yet."""
         return self.others.get(self._find_place(rule), self.baseline)
 
@@ -85,7 +87,7 @@ class Scores:
         return next((place for place, each in enumerate(self.collection.suite.rules) if each is rule), -1)
 
     @property
-    def references(self) -> tuple[Reference, ...]:
+    def references(self) -> tuple[ScoredReference, ...]:
         """The baseline and all others, each once."""
         return tuple({id(each): each for each in (self.baseline, *self.others.values())}.values())
 
@@ -122,9 +124,9 @@ class Scores:
         comparison = compare(self.collection, self.current, accepted, frozenset())
         return replace(self, baseline=replace(self.baseline, comparison=comparison))
 
-    def map_comparisons(self, change: Callable[[Comparison], Comparison]) -> Scores:
+    def map_comparisons(self, change: Callable[[ComparedSides], ComparedSides]) -> Scores:
         """The scores with every comparison changed; a reference that several rules share stays shared."""
-        changed: dict[int, Reference] = {}
+        changed: dict[int, ScoredReference] = {}
         for each in self.references:
             comparison = None if each.comparison is None else change(each.comparison)
             changed[id(each)] = replace(each, comparison=comparison)
@@ -133,12 +135,15 @@ class Scores:
 
 
 def score_inputs(inputs: Inputs) -> Scores:
-    """Score the current rankings, the stored baseline, and every other reference of a rule."""
+    """Score the current rankings, the stored baseline, and every other reference of a rule.
+
+    Raises InputError where no ranked document is judged, and nothing could be compared all the same.
+    """
     collection = inputs.collection
     scored = score_rankings(collection, inputs.current.rankings, inputs.source, curves=True)
     current = scored.side
     baseline = compare_with_baseline(inputs, current)
-    others: dict[int, Reference] = {}
+    others: dict[int, ScoredReference] = {}
     if inputs.anchor is not None:
         anchor = compare_with_anchor(inputs, current)
         rules = enumerate(inputs.suite.rules)
@@ -148,7 +153,7 @@ def score_inputs(inputs: Inputs) -> Scores:
     reference = None if baseline.comparison is None else baseline.comparison.reference
     counts = add_judged_shares(_count_inputs(inputs, scored), collection, current, reference)
     stored, beginning = inputs.stored.baseline, inputs.merge_base
-    return Scores(
+    scores = Scores(
         collection=collection,
         current=current,
         baseline=baseline,
@@ -158,6 +163,27 @@ def score_inputs(inputs: Inputs) -> Scores:
         listed=scored.listed,
         unstable=find_instability(inputs),
         notes=scored.notes,
+    )
+    problem = find_unknown_ids(scores)
+    if problem is not None and stored is None and not inputs.others:  # there is nothing else to compare with
+        raise problem
+    return scores
+
+
+def find_unknown_ids(scores: Scores) -> InputError | None:
+    """The error of rankings none of whose documents is judged, which usually have other ids."""
+    judgments, current = scores.population.judgments, scores.current
+    if judgments is None or not scores.listed or scores.counts.unjudged < scores.listed:
+        return None
+    ids = next((ids for query in judgments.queries if (ids := current.documents(query))), [])
+    judged_ids = judgments.documents.texts(np.arange(min(5, len(judgments))))
+    return InputError(
+        Problem(
+            f"none of the {scores.listed} ranked documents is judged in {judgments.origin}; do the ids match?",
+            place=current.origin,
+            suggestion=f"ranked: {format_some(ids)}; judged: {format_some(judged_ids)}",
+            allowed="list renamed documents in the suite: documents: {aliases: FILE}",
+        )
     )
 
 

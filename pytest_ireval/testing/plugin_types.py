@@ -195,7 +195,7 @@ class _RuleCase:
         lists = {query: self.changes[change][query] for query in scores.population.queries.ids}
         rankings = coerce_rankings(lists, scores.collection.registry.readers)
         changed = scores.replace_current(score_rankings(scores.collection, [rankings], change).side)
-        return {each.id: each for each in apply_rules(suite.checks, changed)}
+        return {each.id: each for each in apply_rules(changed, suite.checks)}
 
     def verdicts(self) -> Iterator[tuple[str, Outcome]]:
         """Each outcome of each change."""

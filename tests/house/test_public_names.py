@@ -1,13 +1,13 @@
 import re
 
 import pytest_ireval
-from pytest_ireval import options, plugin_api, tables
+from pytest_ireval import gate_api, options, plugin_api, tables
 from pytest_ireval.cli import options as command_options
 from pytest_ireval.cli import sheets
 from pytest_ireval.plugins import hookspecs
 from pytest_ireval_judgments import click_policies, verdicts
 
-PUBLIC = (pytest_ireval, options, plugin_api, tables, command_options, sheets, click_policies, verdicts)
+PUBLIC = (pytest_ireval, gate_api, options, plugin_api, tables, command_options, sheets, click_policies, verdicts)
 
 
 def test_each_public_name_can_be_imported():

@@ -8,22 +8,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baseline.changes import find_changed_queries
-from pytest_ireval.errors import IrevalError
-from pytest_ireval.gate.check_inputs import refuse_unknown_ids
-from pytest_ireval.gate.clock import read_date
-from pytest_ireval.gate.collect import collect_inputs
-from pytest_ireval.gate.comparison import Comparison, Reference
-from pytest_ireval.gate.noise import list_repeated_metrics, measure_noise, measure_spread, measure_weighted_noise
-from pytest_ireval.gate.run import make_plan
-from pytest_ireval.gate.score import Scores, score_inputs
-from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.results.outcome import Outcome
-from pytest_ireval.rules.planning import Check
-from pytest_ireval.rules.side import Side
-from pytest_ireval.sources.describing import describe_source
-from pytest_ireval.statistics.noise import askings_needed, noise_floor, noise_share
-from pytest_ireval.suite.suite import Suite
+from pytest_ireval import IrevalError, Outcome, Scores, Suite, collect_inputs, score_inputs
+from pytest_ireval.gate_api import (
+    Check,
+    ComparedSides,
+    ScoredReference,
+    Side,
+    askings_needed,
+    find_changed_queries,
+    list_repeated_metrics,
+    make_plan,
+    measure_noise,
+    measure_spread,
+    measure_weighted_noise,
+    noise_floor,
+    noise_share,
+)
+from pytest_ireval.plugin_api import Registry
 from pytest_ireval_lab.self_test.rehearsal import Bars, begin_rehearsal, no_bars
 from pytest_ireval_lab.self_test.results import AskedAgain, MetricNoise, SameAgain, ToleranceNoise
 
@@ -44,22 +45,23 @@ def ask_again(suite: Suite, registry: Registry, *, times: int = 2, bars: Bars = 
     options = suite.source.options.model_copy(update={"repeat": repeat * times})  # asked in one go: it may count
     often = replace(suite, source=replace(suite.source, options=options))
     with bars() as progress:
-        inputs = collect_inputs(often, registry, read_date(), progress, queries=plan.queries)
+        inputs = collect_inputs(often, registry, progress=progress, queries=plan.queries)
         scores = score_inputs(inputs)
-        refuse_unknown_ids(inputs, scores)
     stored = scores.accepted
-    once = replace(scores, collection=replace(scores.collection, suite=suite), baseline=Reference())
+    once = replace(scores, collection=replace(scores.collection, suite=suite), baseline=ScoredReference())
     rehearsal = begin_rehearsal(inputs, once, plan.checks)
     answers = scores.current.rankings
     first, second = (rehearsal.score(answers[at : at + repeat]) for at in (0, repeat))
     before = replace(first, origin="the first answer")
-    compared = replace(rehearsal.scores, baseline=Reference(Comparison(before, before))).replace_current(second)
+    compared = replace(rehearsal.scores, baseline=ScoredReference(ComparedSides(before, before))).replace_current(
+        second
+    )
     outcomes = rehearsal.check(compared)
     askings = _Askings(len(stored.rankings) if stored is not None else repeat, repeat)
     return AskedAgain(
         suite=suite.name,
         file=suite.shown,
-        source=describe_source(suite.source, suite.path.parent),
+        source=inputs.source,
         answers=len(answers),
         repeat=repeat,
         queries=len(scores.population.queries),

@@ -9,17 +9,22 @@ from functools import partial
 
 import numpy as np
 
-from pytest_ireval.data.ids import Ids, number_ids
-from pytest_ireval.data.join import look_up_grades
-from pytest_ireval.data.judged import is_relevant
-from pytest_ireval.data.rankings import Rankings, rank_columns
-from pytest_ireval.gate.mixing import keep_documents, take_documents
-from pytest_ireval.gate.score import Scores
-from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.rules.planning import Check
-from pytest_ireval.rules.side import Side
-from pytest_ireval.rules.slices import WHOLE, Slice
-from pytest_ireval.statistics.differences import Mask
+from pytest_ireval import Rankings, Scores
+from pytest_ireval.gate_api import (
+    WHOLE,
+    Check,
+    Ids,
+    Mask,
+    Side,
+    Slice,
+    is_relevant,
+    keep_documents,
+    look_up_grades,
+    number_ids,
+    rank_columns,
+    take_documents,
+)
+from pytest_ireval.plugin_api import SILENT, Progress
 from pytest_ireval_lab.self_test.rehearsal import Rehearsal, choose_lowest, draw_numbers, list_red, make_urn, mix_scores
 from pytest_ireval_lab.self_test.results import HarmlessChange, Level, MutantNoticed
 

@@ -11,13 +11,9 @@ from collections.abc import Container, Sequence
 
 import numpy as np
 
-from pytest_ireval.gate.apply import correct_p_values
-from pytest_ireval.gate.score import Scores
-from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.rules.planning import Check
-from pytest_ireval.statistics.binomial import share_limits
-from pytest_ireval.statistics.differences import TIE, Mask
-from pytest_ireval.statistics.resolution import LEVEL
+from pytest_ireval import Scores
+from pytest_ireval.gate_api import LEVEL, TIE, Check, Mask, correct_p_values
+from pytest_ireval.plugin_api import SILENT, Progress, share_limits
 from pytest_ireval_lab.self_test.rehearsal import RED, Rehearsal, draw_numbers
 from pytest_ireval_lab.self_test.results import FalseAlarms
 

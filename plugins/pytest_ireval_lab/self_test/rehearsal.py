@@ -10,18 +10,20 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.baseline.fingerprints import fingerprint_rankings
-from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.gate.apply import apply_rules
-from pytest_ireval.gate.collect import Inputs
-from pytest_ireval.gate.comparison import Comparison, mix, mix_sides
-from pytest_ireval.gate.score import Scores
-from pytest_ireval.gate.scoring import score_rankings, share_queries
-from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.results.outcome import Outcome
-from pytest_ireval.rules.planning import Check
-from pytest_ireval.rules.side import Side
-from pytest_ireval.statistics.differences import Floats, Mask
+from pytest_ireval import Inputs, Outcome, Rankings, Scores, apply_rules
+from pytest_ireval.gate_api import (
+    Check,
+    ComparedSides,
+    Floats,
+    Mask,
+    Side,
+    fingerprint_rankings,
+    mix,
+    mix_sides,
+    score_rankings,
+    share_queries,
+)
+from pytest_ireval.plugin_api import SILENT, Progress
 
 RED = ("fail", "error")
 """Verdicts that stop a change."""
@@ -64,7 +66,7 @@ class Rehearsal:
     def check(self, scores: Scores, checks: Iterable[Check] | None = None) -> tuple[Outcome, ...]:
         """The outcomes of the rules, or of some of them, on other scores."""
         selected = None if checks is None else {check.id for check in checks}
-        return apply_rules(self.checks, scores, selected)
+        return apply_rules(scores, self.checks, selected)
 
 
 def begin_rehearsal(inputs: Inputs, scores: Scores, checks: Iterable[Check]) -> Rehearsal:
@@ -92,7 +94,7 @@ def mix_scores(one: Scores, other: Scores, marked: Mask) -> Scores:
     theirs = {id(ours): each for ours, each in zip(one.references, other.references, strict=True)}
     by_comparison = {id(ours.comparison): theirs[id(ours)].comparison for ours in one.references}
 
-    def mix_comparison(ours: Comparison) -> Comparison:
+    def mix_comparison(ours: ComparedSides) -> ComparedSides:
         their_comparison = by_comparison[id(ours)]
         assert their_comparison is not None  # noqa: S101 - both compare with the same references
         mixed = mix(ours, their_comparison, marked, queries)

@@ -6,16 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.gate.check_inputs import refuse_unknown_ids
-from pytest_ireval.gate.clock import read_date
-from pytest_ireval.gate.collect import Inputs, collect_inputs
-from pytest_ireval.gate.fetching import fetch_rankings
-from pytest_ireval.gate.run import make_plan
-from pytest_ireval.gate.score import Scores, score_inputs
-from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.progress import Progress
-from pytest_ireval.suite.suite import Place, SourceAsked, Suite
+from pytest_ireval import InputError, Inputs, Scores, Suite, collect_inputs, score_inputs
+from pytest_ireval.gate_api import make_plan, read_rankings_file
+from pytest_ireval.plugin_api import Problem, Progress, Registry
 from pytest_ireval_lab.self_test.damage import try_harmless_changes, try_mutants
 from pytest_ireval_lab.self_test.false_alarms import count_different_queries, count_false_alarms, list_swappable
 from pytest_ireval_lab.self_test.rehearsal import Bars, Rehearsal, begin_rehearsal, no_bars
@@ -28,9 +21,8 @@ def self_test(
     """Test a suite; ``against`` is a file of other rankings that change places with the accepted ones."""
     plan = make_plan(suite, registry)
     with bars() as progress:
-        inputs = collect_inputs(suite, registry, read_date(), progress, queries=plan.queries)
+        inputs = collect_inputs(suite, registry, progress=progress, queries=plan.queries)
         scores = score_inputs(inputs)
-        refuse_unknown_ids(inputs, scores)
         rehearsal = begin_rehearsal(inputs, scores, plan.checks)
         candidate = _choose_candidate(inputs, rehearsal, against, progress)
     different = count_different_queries(rehearsal, candidate.scores) if candidate.scores is not None else 0
@@ -81,10 +73,7 @@ def _describe_nothing(rehearsal: Rehearsal, different: int) -> str:
 
 def _score_file(inputs: Inputs, rehearsal: Rehearsal, path: Path, progress: Progress) -> Scores:
     """The scores where a file holds the current rankings."""
-    kind = inputs.collection.registry.sources["run"]
-    options = kind.options.model_construct(run=(path.absolute(),))
-    source = SourceAsked(kind, options, Place("", 0, 0))
-    answer = fetch_rankings(source, inputs.collection, progress)
+    answer = read_rankings_file(path, inputs.collection, progress)
     shared = set(answer.rankings[0].queries) & set(rehearsal.accepted.position)
     if not shared:
         raise InputError(Problem(f"ranks no query that {rehearsal.accepted.origin} ranks", place=str(path)))

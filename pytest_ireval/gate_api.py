@@ -1,0 +1,60 @@
+"""What programs use beside the steps of the gate in ``pytest_ireval`` to try a suite on other rankings."""
+
+from __future__ import annotations
+
+from pytest_ireval.baseline.changes import find_changed_queries
+from pytest_ireval.baseline.fingerprints import fingerprint_rankings
+from pytest_ireval.data.ids import Ids, number_ids
+from pytest_ireval.data.join import look_up_grades
+from pytest_ireval.data.judged import is_relevant
+from pytest_ireval.data.rankings import rank_columns
+from pytest_ireval.gate.apply import correct_p_values
+from pytest_ireval.gate.comparison import ComparedSides, ScoredReference, mix, mix_sides
+from pytest_ireval.gate.fetching import read_rankings_file
+from pytest_ireval.gate.mixing import keep_documents, mix_rankings, take_documents
+from pytest_ireval.gate.noise import list_repeated_metrics, measure_noise, measure_spread, measure_weighted_noise
+from pytest_ireval.gate.run import make_plan
+from pytest_ireval.gate.scoring import score_rankings, share_queries
+from pytest_ireval.rules.planning import Check
+from pytest_ireval.rules.side import Side
+from pytest_ireval.rules.slices import WHOLE, Slice
+from pytest_ireval.statistics.differences import TIE, Floats, Mask
+from pytest_ireval.statistics.noise import askings_needed, noise_floor, noise_share
+from pytest_ireval.statistics.resolution import LEVEL
+
+__all__ = [
+    "LEVEL",
+    "TIE",
+    "WHOLE",
+    "Check",
+    "ComparedSides",
+    "Floats",
+    "Ids",
+    "Mask",
+    "ScoredReference",
+    "Side",
+    "Slice",
+    "askings_needed",
+    "correct_p_values",
+    "find_changed_queries",
+    "fingerprint_rankings",
+    "is_relevant",
+    "keep_documents",
+    "list_repeated_metrics",
+    "look_up_grades",
+    "make_plan",
+    "measure_noise",
+    "measure_spread",
+    "measure_weighted_noise",
+    "mix",
+    "mix_rankings",
+    "mix_sides",
+    "noise_floor",
+    "noise_share",
+    "number_ids",
+    "rank_columns",
+    "read_rankings_file",
+    "score_rankings",
+    "share_queries",
+    "take_documents",
+]
