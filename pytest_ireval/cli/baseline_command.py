@@ -266,7 +266,7 @@ def _baseline_folders(roots: tuple[str, ...]) -> Iterator[Path]:
 
 def _baselines_of_suites(path: Path) -> list[BaselinePlace]:
     """The baselines of the suites in a file: one, or several if it has a matrix; they need not exist."""
-    from pytest_ireval.suite.loading import suite_names
+    from pytest_ireval.suite.loading import list_suite_names
 
     home = Path(os.path.abspath(path)).parent / FOLDER
-    return [BaselinePlace(home, name) for name in suite_names(path)]
+    return [BaselinePlace(home, name) for name in list_suite_names(path)]

@@ -112,9 +112,9 @@ def _wrong_inputs(suite: Suite, registry: Registry) -> Iterator[Problem]:
     from pytest_ireval.gate.collect import collect_inputs
     from pytest_ireval.gate.collection import read_collection
     from pytest_ireval.gate.score import score_inputs
-    from pytest_ireval.sources.run import missing_files
+    from pytest_ireval.sources.run import find_missing_files
 
-    missing = None if suite.source is None else missing_files(suite.source.options, suite.path.parent)
+    missing = None if suite.source is None else find_missing_files(suite.source.options, suite.path.parent)
     try:
         if missing is not None and not missing and _compares_with_files(suite):
             scores = score_inputs(collect_inputs(suite, registry, read_date()))

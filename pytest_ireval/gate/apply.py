@@ -35,7 +35,7 @@ from pytest_ireval.rules.planning import INPUTS, LOWERING, Check, MetricOnSlice,
 from pytest_ireval.rules.result import RuleResult, describe_statistics, list_numbers
 from pytest_ireval.rules.wording import format_size
 from pytest_ireval.statistics.multiplicity import holm
-from pytest_ireval.suite.suite import RuleAsked
+from pytest_ireval.suite.suite import RuleSpec
 from pytest_ireval.words import format_count
 
 
@@ -93,7 +93,7 @@ def describe_broken_suite(check: Check, error: IrevalError) -> Outcome:
     return _complete(_begin_outcome(check), finding)
 
 
-def make_context(check: Check, rule: RuleAsked, scores: Scores) -> RuleContext:
+def make_context(check: Check, rule: RuleSpec, scores: Scores) -> RuleContext:
     """What a rule may look at; raises the error of a reference that it cannot compare with."""
     population = scores.population
     if not rule.kind.compares:
@@ -148,7 +148,7 @@ def correct_p_values(checks: Iterable[Check], scores: Scores) -> CorrectedPValue
     return CorrectedPValues(dict(zip(p_values, corrected.tolist(), strict=True)), errors)
 
 
-def _has_no_reference(rule: RuleAsked, scores: Scores) -> bool:
+def _has_no_reference(rule: RuleSpec, scores: Scores) -> bool:
     """Tell whether there is nothing yet to compare with."""
     reference = scores.find_reference(rule)
     return rule.kind.compares and reference.comparison is None and reference.problem is None
@@ -161,7 +161,7 @@ def _validate_p(p: float | None) -> float | None:
     return None if p is None else float(p)
 
 
-def _apply_rule(check: Check, rule: RuleAsked, scores: Scores, corrected: CorrectedPValues) -> Outcome:
+def _apply_rule(check: Check, rule: RuleSpec, scores: Scores, corrected: CorrectedPValues) -> Outcome:
     outcome = replace(_begin_outcome(check), compares=rule.kind.compares)
     warns = rule.options.on_fail == "warn"
     missing = _has_no_reference(rule, scores)
@@ -189,7 +189,7 @@ def _apply_rule(check: Check, rule: RuleAsked, scores: Scores, corrected: Correc
     return _soften(outcome, warns=check.only_warns)
 
 
-def _check_safely(check: Check, rule: RuleAsked, scores: Scores, corrected: CorrectedPValues) -> tuple[Finding, bool]:
+def _check_safely(check: Check, rule: RuleSpec, scores: Scores, corrected: CorrectedPValues) -> tuple[Finding, bool]:
     """Apply a rule; an error of ours, or whatever a plugin's code raises, becomes a finding too.
 
     The flag tells whether accepting the current rankings mends it.
@@ -204,7 +204,7 @@ def _check_safely(check: Check, rule: RuleAsked, scores: Scores, corrected: Corr
         return describe_error(PluginError(make_exception_problem(_name_rule(rule), error))), False
 
 
-def _check_slice(check: Check, rule: RuleAsked, scores: Scores, corrected: CorrectedPValues) -> Finding:
+def _check_slice(check: Check, rule: RuleSpec, scores: Scores, corrected: CorrectedPValues) -> Finding:
     if check.id in corrected.errors:
         raise corrected.errors[check.id]
     context = make_context(check, rule, scores)
@@ -215,7 +215,7 @@ def _check_slice(check: Check, rule: RuleAsked, scores: Scores, corrected: Corre
     return few if few is not None else _ask_rule(rule, context)
 
 
-def _ask_rule(rule: RuleAsked, context: RuleContext) -> Finding:
+def _ask_rule(rule: RuleSpec, context: RuleContext) -> Finding:
     """Ask the function of a rule; what that of a plugin returns is looked at before it is used."""
     name = _name_rule(rule)
     result: object = rule.kind.check(rule.options, context)
@@ -264,7 +264,7 @@ def _make_plain(finding: Finding, rule: str) -> Finding:
     return Finding("error", f"{rule} returned a RuleResult that cannot be written to a file: {what}")
 
 
-def _name_rule(rule: RuleAsked) -> str:
+def _name_rule(rule: RuleSpec) -> str:
     return f"rule {rule.kind.name} of {rule.kind.source}"
 
 
@@ -348,7 +348,7 @@ def _report_missing_anchor(outcome: Outcome, error: MissingAnchorError) -> Outco
     )
 
 
-def _has_something_to_check(rule: RuleAsked, check: Check, scores: Scores) -> bool:
+def _has_something_to_check(rule: RuleSpec, check: Check, scores: Scores) -> bool:
     """Tell whether a rule has anything to look at; one that is an error, or red, says so itself."""
     if rule.kind.compares and scores.find_reference(rule).usable is None:
         return True
@@ -377,7 +377,7 @@ def _report_nothing_checked(inputs: Outcome, checks: Sequence[Check], scores: Sc
     )
 
 
-def _report_too_few(rule: RuleAsked, context: RuleContext) -> Finding | None:
+def _report_too_few(rule: RuleSpec, context: RuleContext) -> Finding | None:
     """Rule on a slice that has no queries, or fewer than the rule wants; None if it has enough."""
     if context.part.metric is None and not rule.kind.compares:
         return None
@@ -391,7 +391,7 @@ def _report_too_few(rule: RuleAsked, context: RuleContext) -> Finding | None:
     )
 
 
-def _has_enough(rule: RuleAsked, context: RuleContext) -> bool:
+def _has_enough(rule: RuleSpec, context: RuleContext) -> bool:
     """Tell whether the rule has enough queries; one that can only report too few decides nothing.
 
     A rule without a metric and without a baseline looks at lists, and there is always one.
@@ -404,7 +404,7 @@ def _has_enough(rule: RuleAsked, context: RuleContext) -> bool:
     return bool(worth) and rule.options.can_fail_few
 
 
-def _measure_size(rule: RuleAsked, context: RuleContext) -> tuple[float, str]:
+def _measure_size(rule: RuleSpec, context: RuleContext) -> tuple[float, str]:
     """The number of queries of the slice, or their worth if drawn in clusters; and the same in words."""
     count = _count_units(rule, context)
     if count and rule.options.facts.by_evidence and context.population.clusters is not None:
@@ -413,7 +413,7 @@ def _measure_size(rule: RuleAsked, context: RuleContext) -> tuple[float, str]:
     return count, format_count(count, "query")
 
 
-def _count_units(rule: RuleAsked, context: RuleContext) -> int:
+def _count_units(rule: RuleSpec, context: RuleContext) -> int:
     """The number of units of the slice that the rule looks at; queries, where it is about no metric."""
     if context.part.metric is None:
         return context.places_on_both_sides().size
@@ -421,12 +421,12 @@ def _count_units(rule: RuleAsked, context: RuleContext) -> int:
     return (context.paired_values() if paired else context.values()).now.size
 
 
-def _decides_itself(rule: RuleAsked, context: RuleContext) -> bool:
+def _decides_itself(rule: RuleSpec, context: RuleContext) -> bool:
     """Tell whether the rule itself rules on too little evidence; on all queries it always does."""
     return rule.options.judges_few or (rule.options.facts.by_evidence and not context.slice.conditions)
 
 
-def _report_no_values(rule: RuleAsked, context: RuleContext) -> Finding:
+def _report_no_values(rule: RuleSpec, context: RuleContext) -> Finding:
     """Rule on a slice without any value; it is an error only if the reason is unknown."""
     inside = context.slice.mask(context.population.queries)
     if inside.any() and not (inside & context.population.counting).any():

@@ -25,8 +25,8 @@ from pytest_ireval.repositories.changed_files import (
 from pytest_ireval.repositories.git import find_places, find_root
 from pytest_ireval.sources.command import CommandOptions
 from pytest_ireval.sources.python import PythonOptions
-from pytest_ireval.suite.suite import Pattern, SourceAsked, Suite, Watch
-from pytest_ireval.suite.watches import ANY, find_fitting, find_watched, pattern_of
+from pytest_ireval.suite.suite import Pattern, SourceSpec, Suite, Watch
+from pytest_ireval.suite.watches import ANY, find_fitting, find_watched, make_pattern
 from pytest_ireval.text_table import escape_unprintable
 
 IN_ANY_CASE = "takes part whatever changed: "
@@ -185,7 +185,7 @@ def files_of_suite(suite: Suite) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(each.pattern.base for each in _named_files(suite) if each.pattern.base.is_file()))
 
 
-def _named_by(source: SourceAsked, folder: Path, what: str) -> Iterator[_Named]:
+def _named_by(source: SourceSpec, folder: Path, what: str) -> Iterator[_Named]:
     """Files, patterns and folders of its options; the module of a function; every word of a command that may be a path.
 
     Imports of that module, and other files that the command reads, cannot be seen from outside.
@@ -204,7 +204,7 @@ LARGEST_FILE = 1 << 20
 """The bytes of a source's own file that is compared with the baseline's; a larger one is data."""
 
 
-def fingerprints_of_files(source: SourceAsked, folder: Path) -> dict[str, str]:
+def fingerprints_of_files(source: SourceSpec, folder: Path) -> dict[str, str]:
     """The module of a function, or the files that a command names, by path: those below the suite or this folder."""
     options, here = source.options, Path.cwd()
     named: Iterator[Path] = iter(())
@@ -230,7 +230,7 @@ def _in_option(value: Any, folder: Path) -> Iterator[Pattern]:
     if isinstance(value, Path):
         text = relative_path(value, folder)
         wild = glob.has_magic(text) and not value.exists()
-        yield pattern_of(text, folder) if wild else _exactly(value)
+        yield make_pattern(text, folder) if wild else _exactly(value)
     elif isinstance(value, list | tuple):
         for each in value:
             yield from _in_option(each, folder)

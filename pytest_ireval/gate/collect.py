@@ -26,7 +26,7 @@ from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.repositories.tree import BaseRef
 from pytest_ireval.rules.planning import compares_with_baseline
 from pytest_ireval.sources.describing import describe_source, make_options_tree
-from pytest_ireval.suite.suite import SourceAsked, Suite
+from pytest_ireval.suite.suite import SourceSpec, Suite
 
 MANY_DOCUMENTS = 1 << 17
 """Reading more documents leaves memory behind that is worth returning."""
@@ -49,7 +49,7 @@ class StoredReference:
 class OtherReference:
     """The answer of a source that rules compare with, or the reason why there is none."""
 
-    source: SourceAsked
+    source: SourceSpec
     rules: tuple[int, ...]
     """The places of these rules in the suite."""
     answer: FetchedRankings | None = None
@@ -162,7 +162,7 @@ def _fetch_other_references(collection: Collection, progress: Progress) -> Itera
 
     Two sources may differ in nothing but an option that no report shows, such as a header.
     """
-    rules_by_source: list[tuple[SourceAsked, list[int]]] = []
+    rules_by_source: list[tuple[SourceSpec, list[int]]] = []
     for number, rule in enumerate(collection.suite.rules):
         source = rule.options.facts.reference.source
         if source is None:
@@ -182,7 +182,7 @@ def _fetch_other_references(collection: Collection, progress: Progress) -> Itera
             yield OtherReference(source, tuple(numbers), answer)
 
 
-def _may_be_unstable(suite: Suite, source: SourceAsked, stored: StoredReference) -> bool:
+def _may_be_unstable(suite: Suite, source: SourceSpec, stored: StoredReference) -> bool:
     """Tell whether the noise of a single answer would become the baseline, and look like a change later."""
     if stored.baseline is not None or stored.problem is not None:
         return False

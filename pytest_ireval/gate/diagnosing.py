@@ -21,7 +21,7 @@ from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.ranking_change import MOST_NAMED, DiagnosesFound, RankingChange, run_diagnoses
 from pytest_ireval.rules.side import Side
-from pytest_ireval.sources.run import orders_by_rank
+from pytest_ireval.sources.run import read_orders_by_rank
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import list_changes
 
@@ -63,7 +63,7 @@ def diagnose_change(
         baseline,
         metric,
         source_changed=scores.baseline.cause is not None and scores.baseline.cause.source,
-        ranked_lines=lambda: orders_by_rank(source.options, inputs.suite.path.parent),
+        ranked_lines=lambda: read_orders_by_rank(source.options, inputs.suite.path.parent),
         titles=lambda wanted: find_titles(wanted, *document_texts),
         removed_documents=frozenset(map(scores.population.called, inputs.current.missing_documents)),
     )

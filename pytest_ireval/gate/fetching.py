@@ -21,7 +21,7 @@ from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.sources.answers import fetch_answers
 from pytest_ireval.sources.request import Request
-from pytest_ireval.suite.suite import Place, SourceAsked, Suite
+from pytest_ireval.suite.suite import Place, SourceSpec, Suite
 from pytest_ireval.text_table import format_some
 from pytest_ireval.words import format_count
 
@@ -58,7 +58,7 @@ def make_request(collection: Collection) -> Request:
 
 
 def fetch_rankings(
-    source: SourceAsked, collection: Collection, progress: Progress = SILENT, *, repetition: int = 1, reference: int = 0
+    source: SourceSpec, collection: Collection, progress: Progress = SILENT, *, repetition: int = 1, reference: int = 0
 ) -> FetchedRankings:
     """Ask a source for the rankings of all queries, as often as the suite says.
 
@@ -109,11 +109,11 @@ def read_rankings_file(path: Path, collection: Collection, progress: Progress = 
     """Read a file of rankings as a suite does whose source is that file."""
     kind = collection.registry.sources["run"]
     options = kind.options.model_construct(run=(path.absolute(),))
-    return fetch_rankings(SourceAsked(kind, options, Place("", 0, 0)), collection, progress)
+    return fetch_rankings(SourceSpec(kind, options, Place("", 0, 0)), collection, progress)
 
 
 def fetch_sample_again(
-    source: SourceAsked, collection: Collection, progress: Progress = SILENT, *, size: int
+    source: SourceSpec, collection: Collection, progress: Progress = SILENT, *, size: int
 ) -> FetchedRankings:
     """Ask a source a second time for some of the queries, spread evenly over the file."""
     queries = collection.population.queries
@@ -164,7 +164,7 @@ def find_used_fields(suite: Suite) -> Callable[[str], bool]:
     return lambda name: every or name in names
 
 
-def _merge_fields(source: SourceAsked, suite: Suite, rankings: Iterable[Rankings]) -> Fields | None:
+def _merge_fields(source: SourceSpec, suite: Suite, rankings: Iterable[Rankings]) -> Fields | None:
     """The fields of all answers; SourceError if two of them differ in a field that a metric uses."""
     given = [each.fields for each in rankings if each.fields is not None]
     if len(given) < 2:
@@ -206,9 +206,7 @@ def _add_fields(collection: Collection, answered: list[Rankings], rankings: list
     return found
 
 
-def refuse_missing_queries(
-    source: SourceAsked, collection: Collection, rankings: Iterable[Rankings]
-) -> tuple[str, ...]:
+def refuse_missing_queries(source: SourceSpec, collection: Collection, rankings: Iterable[Rankings]) -> tuple[str, ...]:
     """Queries that count and have no ranking; they raise InputError unless ``missing_queries`` allows them."""
     population = collection.population
     only_judged = population.judgments is not None and collection.plain_setting is None

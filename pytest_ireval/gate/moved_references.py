@@ -28,8 +28,8 @@ from pytest_ireval.rules.planning import Check, MetricOnSlice, plan_checks
 from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.worst_queries import worst_changes
 from pytest_ireval.sources.describing import describe_source
-from pytest_ireval.sources.run import RunOptions, files_of
-from pytest_ireval.suite.suite import Reference, SourceAsked, Suite
+from pytest_ireval.sources.run import RunOptions, find_files
+from pytest_ireval.suite.suite import Reference, SourceSpec, Suite
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class _ReferenceComparer:
         if (before.source.kind.name, before.source.options) != (now.source.kind.name, now.source.options):
             return True
         paths = find_files_at_base(before.source, self.tree)
-        here = [_name_in_git(file, self.tree) for file in files_of(now.source.options, self.inputs.suite.path.parent)]
+        here = [_name_in_git(file, self.tree) for file in find_files(now.source.options, self.inputs.suite.path.parent)]
         return bool(paths) and (paths != here or any(path in self.tree.changes for path in paths))
 
     def compare(self, check: Check, other: Check) -> MovedReference:
@@ -154,7 +154,7 @@ class _ReferenceComparer:
         stored = anchor.baseline if anchor is not None else None
         return find_anchor_at_base(self.base, suite.baselines, suite.name, stored, at)
 
-    def _score_source_at_base(self, source: SourceAsked, metric: Metric) -> Side:
+    def _score_source_at_base(self, source: SourceSpec, metric: Metric) -> Side:
         """Rankings in files that git has; the answer of another source of then cannot be had any more."""
         collection, options = self.inputs.collection, source.options
         if not isinstance(options, RunOptions):
@@ -187,7 +187,7 @@ def _name_in_git(path: Path, tree: Tree) -> str:
     )
 
 
-def find_files_at_base(source: SourceAsked, tree: Tree) -> list[str]:
+def find_files_at_base(source: SourceSpec, tree: Tree) -> list[str]:
     """The files of a source of files that git has at the base, by their paths from the top of the repository."""
     found: dict[str, None] = {}
     for path in source.options.run if isinstance(source.options, RunOptions) else ():

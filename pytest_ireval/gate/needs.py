@@ -9,8 +9,8 @@ from typing import NamedTuple
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import Problem, SuiteError
-from pytest_ireval.sources.run import reads_files_of
-from pytest_ireval.suite.suite import RuleAsked, SourceAsked, Suite
+from pytest_ireval.sources.run import read_same_files
+from pytest_ireval.suite.suite import RuleSpec, SourceSpec, Suite
 
 FROM_FILES = ("run", "command")
 """Sources that return nothing but rankings."""
@@ -39,7 +39,7 @@ def refuse_wrong_requests(suite: Suite, queries: Queries | None) -> None:
         raise SuiteError(*dict.fromkeys(problems))
 
 
-def _list_sources(suite: Suite) -> Iterator[SourceAsked]:
+def _list_sources(suite: Suite) -> Iterator[SourceSpec]:
     """The source of the suite, and those that rules compare with."""
     references = (rule.options.facts.reference.source for rule in suite.rules)
     yield from (each for each in (suite.source, *references) if each is not None)
@@ -76,7 +76,7 @@ def _find_comparisons_with_itself(suite: Suite) -> Iterator[Problem]:
             continue
         timed = any(part.time_metric for part in asked.parts)  # the same rankings may have other times
         same = reference.kind.name == own.kind.name and reference.options == own.options
-        if same or (not timed and reads_files_of(own.options, reference.options, suite.path.parent)):
+        if same or (not timed and read_same_files(own.options, reference.options, suite.path.parent)):
             yield Problem(
                 "against names the rankings of this suite itself: a comparison with itself cannot fail",
                 str(reference.place),
@@ -84,7 +84,7 @@ def _find_comparisons_with_itself(suite: Suite) -> Iterator[Problem]:
             )
 
 
-def _find_other_times(asked: RuleAsked, suite: Suite) -> Iterator[Problem]:
+def _find_other_times(asked: RuleSpec, suite: Suite) -> Iterator[Problem]:
     """Times that a reference lacks, or that are measured in another way than those of the suite's source."""
     source = asked.options.facts.reference.source
     timed = next((part.time_metric for part in asked.parts if part.time_metric), None)
@@ -98,7 +98,7 @@ def _find_other_times(asked: RuleAsked, suite: Suite) -> Iterator[Problem]:
         yield Problem(complaint, place, suggestion="write the same times: in both, for they are two measures")
 
 
-def read_kind_of_times(source: SourceAsked | None) -> str:
+def read_kind_of_times(source: SourceSpec | None) -> str:
     """The kind of times of a live source; empty for other sources."""
     return getattr(source and source.options, "times", "")
 
@@ -112,7 +112,7 @@ class _Lack(NamedTuple):
 
 
 def _find_lack(
-    need: str, suite: Suite, source: SourceAsked | None, judgments: Judgments | None, queries: Queries | None
+    need: str, suite: Suite, source: SourceSpec | None, judgments: Judgments | None, queries: Queries | None
 ) -> _Lack | None:
     """The lack of one need; None if the data are there, or if only the source's answer can tell."""
     kind = source.kind.name if source else ""

@@ -28,7 +28,7 @@ from pytest_ireval.results.suite_result import Counts
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.side import Side
 from pytest_ireval.statistics.differences import Mask
-from pytest_ireval.suite.suite import RuleAsked
+from pytest_ireval.suite.suite import RuleSpec
 from pytest_ireval.text_table import format_some
 
 NOTHING_STORED = ScoredReference()
@@ -75,15 +75,15 @@ class Scores:
         comparison = self.baseline.comparison
         return self.current if comparison is None else comparison.current
 
-    def find_reference(self, rule: RuleAsked) -> ScoredReference:
+    def find_reference(self, rule: RuleSpec) -> ScoredReference:
         """What a rule compares with; without a comparison and a problem, nothing has been accepted yet."""
         return self.others.get(self._find_place(rule), self.baseline)
 
-    def compares_with_baseline(self, rule: RuleAsked) -> bool:
+    def compares_with_baseline(self, rule: RuleSpec) -> bool:
         """Tell whether a rule compares with the stored baseline, and not with what it names instead."""
         return rule.kind.compares and self._find_place(rule) not in self.others
 
-    def _find_place(self, rule: RuleAsked) -> int:
+    def _find_place(self, rule: RuleSpec) -> int:
         return next((place for place, each in enumerate(self.collection.suite.rules) if each is rule), -1)
 
     @property

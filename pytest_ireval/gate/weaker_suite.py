@@ -23,8 +23,8 @@ from pytest_ireval.repositories.tree import Tree
 from pytest_ireval.rules.planning import Check, plan_checks
 from pytest_ireval.suite.finding import says_suite
 from pytest_ireval.suite.loading import load_suites
-from pytest_ireval.suite.loosening import ChangedOption, changed_options, format_changed_value, looser_part
-from pytest_ireval.suite.suite import FileAsked, Suite, Waiver
+from pytest_ireval.suite.loosening import ChangedOption, find_changed_options, format_changed_value, looser_part
+from pytest_ireval.suite.suite import FileSpec, Suite, Waiver
 from pytest_ireval.text_table import format_some
 from pytest_ireval.words import format_count
 
@@ -154,7 +154,7 @@ def judgments_at_base(then: Suite, registry: Registry, tree: Tree) -> Judgments 
     return _as_it_was(then.judgments.file, tree, lambda path: read_suite_judgments(then, registry, path=path))
 
 
-def _as_it_was(asked: FileAsked, tree: Tree, read: Callable[[Path], Read]) -> Read:
+def _as_it_was(asked: FileSpec, tree: Tree, read: Callable[[Path], Read]) -> Read:
     """Read a file's content at the base, under the file's own name; the current one, where git has none."""
     path = tree.path_from_top(asked.path)
     content = content_at_base(tree, path) if path in tree.changes else None
@@ -200,7 +200,7 @@ def _of_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[
         if check.rule is None or other is None or other.rule is None:
             continue
         values = check.slice.value, other.slice.value
-        changes = [*changed_options(check.rule.options, other.rule.options, values)]
+        changes = [*find_changed_options(check.rule.options, other.rule.options, values)]
         changes = [each for each in changes if each.name != "on_fail"]
         if other.rule.only_warns(other.part.metric) and not check.rule.only_warns(check.part.metric):
             changes.append(ChangedOption("on_fail", "fail", "warn", looser=True))

@@ -15,21 +15,21 @@ from pytest_ireval.plugins.hookspecs import hookimpl
 
 @hookimpl
 def ireval_readers() -> list[Reader]:
-    """All of them."""
+    """The formats that are built in."""
     return _READERS
 
 
-def _in(module: str, function: str, *, told: bool = False) -> Callable[..., Any]:
-    """``function(file)`` of a module of formats, imported when it is called; ``told`` passes how to read, too."""
+def _defer(module: str, function: str, *, with_how: bool = False) -> Callable[..., Any]:
+    """``function(file)`` of a module of formats, imported when it is called; ``with_how`` passes how to read, too."""
 
     def read(*given: Any) -> Any:
         found = getattr(import_module(f"pytest_ireval.data.formats.{module}"), function)
-        return found(*given) if told else found(given[0])
+        return found(*given) if with_how else found(given[0])
 
     return read
 
 
-def _rows(
+def _make_row_readers(
     holds: Content, columns: str, has: Callable[[Any], bool], is_table: Callable[[InputFile], bool]
 ) -> list[Reader]:
     """The formats that are rows under names: as text, as JSON, as Parquet or Arrow."""
@@ -39,8 +39,8 @@ def _rows(
             holds,
             f"CSV or TSV with a first line of column names: {columns}",
             is_table,
-            _in("row_files", "read_delimited_table"),
-            _in("row_scan", "read_judged_in_table", told=True) if holds == "rankings" else None,
+            _defer("row_files", "read_delimited_table"),
+            _defer("row_scan", "read_judged_in_table", with_how=True) if holds == "rankings" else None,
             also=("csv", "tsv"),
         ),
         Reader(
@@ -48,20 +48,20 @@ def _rows(
             holds,
             f"a JSON object on each line with {columns}",
             lambda file: has(recognition.read_keys_of_lines(file)),
-            _in("row_files", "read_json_lines"),
-            _in("row_scan", "read_judged_in_json_lines", told=True) if holds == "rankings" else None,
+            _defer("row_files", "read_json_lines"),
+            _defer("row_scan", "read_judged_in_json_lines", with_how=True) if holds == "rankings" else None,
         ),
-        Reader("json", holds, JSON_LAYOUT[holds], recognition.is_plain_json, _in("row_files", "read_json")),
+        Reader("json", holds, JSON_LAYOUT[holds], recognition.is_plain_json, _defer("row_files", "read_json")),
         *(
             Reader(
                 name,
                 holds,
                 f"{kind} with columns {columns}",
                 fits,
-                _in("columnar", "read_columnar_rankings", told=True)
+                _defer("columnar", "read_columnar_rankings", with_how=True)
                 if holds == "rankings"
-                else _in("columnar", "read_columnar_table"),
-                _in("columnar", "read_judged_in_columns", told=True) if holds == "rankings" else None,
+                else _defer("columnar", "read_columnar_table"),
+                _defer("columnar", "read_judged_in_columns", with_how=True) if holds == "rankings" else None,
                 also=also,
             )
             for name, kind, fits, also in (
@@ -79,14 +79,16 @@ JSON_LAYOUT: dict[Content, str] = {
 }
 
 
-def _both(name: str, summary: str, fits: Callable[[InputFile], bool], module: str, begin: str) -> list[Reader]:
+def _make_paired_readers(
+    name: str, summary: str, fits: Callable[[InputFile], bool], module: str, begin: str
+) -> list[Reader]:
     """A format that holds queries together with their judgments.
 
     ``read_BEGIN_queries`` and ``read_BEGIN_judgments`` read it.
     """
     return [
-        Reader(name, "queries", summary, fits, _in(module, f"read_{begin}_queries")),
-        Reader(name, "judgments", summary, fits, _in(module, f"read_{begin}_judgments")),
+        Reader(name, "queries", summary, fits, _defer(module, f"read_{begin}_queries")),
+        Reader(name, "judgments", summary, fits, _defer(module, f"read_{begin}_judgments")),
     ]
 
 
@@ -101,107 +103,111 @@ _READERS: list[Reader] = [
         "judgments",
         "columns separated by spaces or tabs: query iteration document grade",
         recognition.is_qrels,
-        _in("trec", "read_trec_judgments", told=True),
+        _defer("trec", "read_trec_judgments", with_how=True),
     ),
     Reader(
         "trec-diversity",
         "judgments",
         "columns separated by spaces or tabs: query subtopic document grade",
         recognition.has_subtopics,
-        _in("row_files", "read_diversity_judgments"),
+        _defer("row_files", "read_diversity_judgments"),
     ),
     Reader(
         "prels",
         "judgments",
         "sampled judgments of TREC; name the format: query document grade method probability",
         lambda file: False,  # noqa: ARG005 - it must be named, since no metric uses the probabilities
-        _in("row_files", "read_sampled_judgments"),
+        _defer("row_files", "read_sampled_judgments"),
     ),
     Reader(
         "trec",
         "rankings",
         "columns separated by spaces or tabs: query Q0 document rank score tag",
         recognition.is_run,
-        _in("trec", "read_trec_rankings", told=True),
-        _in("trec", "read_judged_in_trec", told=True),
+        _defer("trec", "read_trec_rankings", with_how=True),
+        _defer("trec", "read_judged_in_trec", with_how=True),
     ),
     Reader(
         "msmarco",
         "rankings",
         "three columns of words: query document rank, where ranks count from 1",
         recognition.is_msmarco_run,
-        _in("trec", "read_msmarco_rankings", told=True),
-        _in("trec", "read_judged_in_msmarco", told=True),
+        _defer("trec", "read_msmarco_rankings", with_how=True),
+        _defer("trec", "read_judged_in_msmarco", with_how=True),
     ),
-    *_rows("queries", "id and text", has_query_columns, recognition.is_table_of_queries),
-    *_rows("judgments", "query, document and grade", has_judgment_columns, recognition.is_table_of_judgments),
-    *_rows("rankings", "query, document and score", has_ranking_columns, recognition.is_table_of_rankings),
+    *_make_row_readers("queries", "id and text", has_query_columns, recognition.is_table_of_queries),
+    *_make_row_readers(
+        "judgments", "query, document and grade", has_judgment_columns, recognition.is_table_of_judgments
+    ),
+    *_make_row_readers("rankings", "query, document and score", has_ranking_columns, recognition.is_table_of_rankings),
     Reader(
         "responses",
         "rankings",
         "answers of Elasticsearch, OpenSearch, Solr or Vespa by query: JSON, or JSON lines",
         recognition.is_responses,
-        _in("other_tools", "read_responses"),
+        _defer("other_tools", "read_responses"),
     ),
     Reader(
         "pairs",
         "queries",
         "id and text with a tab between them, no header line",
         recognition.is_pairs,
-        _in("row_files", "read_pairs"),
+        _defer("row_files", "read_pairs"),
     ),
     Reader(
         "id-text",
         "queries",
         "id:text or id:priority:text on each line",
         recognition.is_id_text,
-        _in("collection_files", "read_id_text_pairs"),
+        _defer("collection_files", "read_id_text_pairs"),
     ),
     Reader(
         "car",
         "queries",
         "TREC CAR: a path of headings on each line, with %20 for a blank",
         recognition.is_headings,
-        _in("collection_files", "read_heading_queries"),
+        _defer("collection_files", "read_heading_queries"),
     ),
     Reader(
         "smart",
         "queries",
         "SMART: .I id, then .W and lines of text",
         recognition.is_smart_queries,
-        _in("collection_files", "read_smart_queries"),
+        _defer("collection_files", "read_smart_queries"),
     ),
     Reader(
         "smart",
         "judgments",
         "SMART: columns query document grade, or query document 0 0.000000 for relevant documents",
         recognition.is_smart_judgments,
-        _in("collection_files", "read_smart_judgments"),
+        _defer("collection_files", "read_smart_judgments"),
     ),
     Reader(
         "trec-topics",
         "queries",
         "<top> with <num>, <title>, <desc>, <narr>; or XML with <topic> or <query>",
         recognition.is_topics,
-        _in("collection_files", "read_topic_queries"),
+        _defer("collection_files", "read_topic_queries"),
     ),
     Reader(
         "letor",
         "judgments",
         "LETOR or SVMlight: grade qid:query 1:feature … # document; or sizes of queries in NAME.group",
         recognition.has_features,
-        _in("collection_files", "read_letor_judgments", told=True),
+        _defer("collection_files", "read_letor_judgments", with_how=True),
         also=("svmlight",),
     ),
-    *_both("beir", "a folder with queries.jsonl and qrels/*.tsv", recognition.is_beir, "row_files", "beir"),
-    *_both(
+    *_make_paired_readers(
+        "beir", "a folder with queries.jsonl and qrels/*.tsv", recognition.is_beir, "row_files", "beir"
+    ),
+    *_make_paired_readers(
         "quepid-case",
         "a Quepid case (JSON), or its ratings (CSV or JSON)",
         lambda file: recognition.is_quepid_case(file) or recognition.is_quepid_table(file),
         "other_tools",
         "case",
     ),
-    *_both(
+    *_make_paired_readers(
         "quepid-book",
         "a Quepid book (JSON); name its format for judgments (CSV)",
         recognition.is_quepid_book,
@@ -213,10 +219,10 @@ _READERS: list[Reader] = [
         "rankings",
         "a Quepid snapshot (CSV): Snapshot Name, Query Text, Doc ID, Doc Position",
         recognition.is_quepid_snapshot,
-        _in("other_tools", "read_snapshot_rankings"),
+        _defer("other_tools", "read_snapshot_rankings"),
     ),
-    *_both("rre", "ratings of Rated Ranking Evaluator (JSON)", recognition.is_rre, "other_tools", "rre"),
-    *_both(
+    *_make_paired_readers("rre", "ratings of Rated Ranking Evaluator (JSON)", recognition.is_rre, "other_tools", "rre"),
+    *_make_paired_readers(
         "elasticsearch",
         "a request of Elasticsearch's ranking evaluation, _rank_eval (JSON)",
         recognition.is_rank_eval,
@@ -229,7 +235,7 @@ _READERS: list[Reader] = [
             holds,
             f"a {kind} of OpenSearch's Search Relevance Workbench (JSON)",
             fits,
-            _in("other_tools", f"read_workbench_{holds}"),
+            _defer("other_tools", f"read_workbench_{holds}"),
             also=("srw",),
         )
         for holds, kind, fits in WORKBENCH

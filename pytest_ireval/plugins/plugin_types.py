@@ -228,7 +228,7 @@ def refuse_wrong_defaults(kinds: Kinds, registry: Any) -> None:
             continue
         named, source = f"the options of {kind.name}", f"it comes from {kind.source}"
         try:
-            wrong = kind.options.wrong_defaults(registry)
+            wrong = kind.options.find_wrong_defaults(registry)
         except Exception as error:  # a plugin's types may raise anything
             raise PluginError(make_exception_problem(f"{named}: reading their defaults", error, source)) from error
         problems += [

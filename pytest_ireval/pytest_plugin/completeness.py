@@ -24,7 +24,7 @@ from pytest_ireval.repositories.changed_files import list_absent_submodules
 from pytest_ireval.repositories.git import find_root
 from pytest_ireval.repositories.tree import BaseRef
 from pytest_ireval.suite.finding import files_below, is_suite
-from pytest_ireval.suite.loading import suite_names
+from pytest_ireval.suite.loading import list_suite_names
 from pytest_ireval.words import format_count
 
 
@@ -123,7 +123,7 @@ def find_skipped_suites(
             baselines.append(path)
         elif os.path.realpath(path) not in collected_files and _is_suite(path):
             try:
-                names = suite_names(path)
+                names = list_suite_names(path)
             except IrevalError:
                 folders_of_unreadable.add(path.parent / FOLDER)
                 names = [str(display_path(path))]

@@ -20,7 +20,7 @@ from pytest_ireval.rules.threshold import Limit
 from pytest_ireval.statistics.differences import Floats
 from pytest_ireval.statistics.estimate import Counts, weighting
 from pytest_ireval.suite.quantities import Tolerances
-from pytest_ireval.suite.suite import Place, RuleAsked, Suite, Waiver
+from pytest_ireval.suite.suite import Place, RuleSpec, Suite, Waiver
 from pytest_ireval.words import format_count
 
 INPUTS = "inputs"
@@ -45,7 +45,7 @@ class Check:
     id: str
     """``no_regression::nDCG_10.segment-tail``"""
     place: Place
-    rule: RuleAsked | None = None
+    rule: RuleSpec | None = None
     """None: it is about the inputs, or a waiver."""
     part: Part = NO_PART
     slice: Slice = WHOLE
@@ -150,12 +150,12 @@ def find_rules_of_few_weights(
         yield f"{place} is weighted, and few queries decide it: {'; '.join(texts[:MOST_NAMED])}{more}"
 
 
-def compares_with_baseline(rule: RuleAsked) -> bool:
+def compares_with_baseline(rule: RuleSpec) -> bool:
     """Tell whether a rule compares with the stored baseline, and not with what it names instead."""
     return rule.kind.compares and rule.options.facts.reference.stored
 
 
-def compares_with_anchor(rule: RuleAsked) -> bool:
+def compares_with_anchor(rule: RuleSpec) -> bool:
     """Tell whether a rule compares with the anchor."""
     return rule.kind.compares and rule.options.facts.reference.anchored
 
@@ -183,7 +183,7 @@ def list_anchored_means(checks: Sequence[Check]) -> Iterator[MetricOnSlice]:
     yield from means.values()
 
 
-def _select_slices(rule: RuleAsked, queries: Queries | None, problems: list[Problem]) -> Iterator[Slice]:
+def _select_slices(rule: RuleSpec, queries: Queries | None, problems: list[Problem]) -> Iterator[Slice]:
     """The slices of one rule; a slice without queries is a problem, because its rule would always pass."""
     where, per = rule.options.where, rule.options.per
     if not where and not per:
@@ -214,7 +214,7 @@ def _select_slices(rule: RuleAsked, queries: Queries | None, problems: list[Prob
         yield from parts
 
 
-def _check_values(rule: RuleAsked, queries: Queries) -> Iterator[Problem]:
+def _check_values(rule: RuleSpec, queries: Queries) -> Iterator[Problem]:
     """Values that a filter or a tolerance names and no query has."""
     named = [(column, value) for column, values in rule.options.where.items() for value in values]
     named += [(rule.options.per, value) for value in rule.options.facts.tolerances]
@@ -229,7 +229,7 @@ def _check_values(rule: RuleAsked, queries: Queries) -> Iterator[Problem]:
             )
 
 
-def _check_tolerances(rule: RuleAsked, values: Sequence[str]) -> Iterator[Problem]:
+def _check_tolerances(rule: RuleSpec, values: Sequence[str]) -> Iterator[Problem]:
     """Values of the column for which a rule that has tolerances has none."""
     tolerances = rule.options.facts.tolerance
     if not isinstance(tolerances, Tolerances):
@@ -254,13 +254,13 @@ def _check_rules_exist(suite: Suite) -> Iterator[Problem]:
         )
 
 
-def _check_weights(rule: RuleAsked, suite: Suite) -> Iterator[Problem]:
+def _check_weights(rule: RuleSpec, suite: Suite) -> Iterator[Problem]:
     if rule.options.facts.weighted and not suite.weight:
         complaint = "is weighted, but the suite does not say how much traffic each query has"
         yield Problem(complaint, place=str(rule.place), suggestion="add weight: COLUMN, a column of the queries file")
 
 
-def _check_metrics(rule: RuleAsked) -> Iterator[Problem]:
+def _check_metrics(rule: RuleSpec) -> Iterator[Problem]:
     for part, place in zip(rule.parts, rule.places, strict=True):
         metric = part.metric
         if metric is None:
@@ -288,7 +288,7 @@ def _check_metrics(rule: RuleAsked) -> Iterator[Problem]:
             yield Problem(f"{metric} scores a whole {metric.unit}, not queries: it has no slices", place=str(place))
 
 
-def _make_id(rule: RuleAsked, part: Part, within: Slice) -> str:
+def _make_id(rule: RuleSpec, part: Part, within: Slice) -> str:
     label = slug(part.label) if part.label else slug(str(part.metric)) if part.metric else ""
     whole = "all" if rule.kind.id_ends_in_all else ""
     name = slug(rule.options.name) if rule.options.name else ""

@@ -21,7 +21,7 @@ from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.sources.calls import make_calls
 from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.sources.request import Answer, Request
-from pytest_ireval.suite.suite import SourceAsked
+from pytest_ireval.suite.suite import SourceSpec
 from pytest_ireval.text_table import format_some
 from pytest_ireval.words import format_count
 
@@ -29,7 +29,7 @@ UNPLACED = ("", "rankings")
 """The places of problems that were found in what Python returned."""
 
 
-class _Answer(NamedTuple):
+class CheckedAnswer(NamedTuple):
     """The result of one asking."""
 
     rankings: Rankings
@@ -51,20 +51,20 @@ class _Answer(NamedTuple):
     """Fields that the request searches and the index does not have."""
 
 
-def fetch_answers(source: SourceAsked, request: Request) -> tuple[_Answer, ...]:
+def fetch_answers(source: SourceSpec, request: Request) -> tuple[CheckedAnswer, ...]:
     """The result of every asking, in order."""
     first = _fetch_answer(source, request)
     again = replace(request, relevant=tuple)
     later = (_fetch_answer(source, replace(again, repetition=number)) for number in range(2, source.repeat + 1))
     found = (first, *later)
     with _name_source_in_errors(source, request):
-        looks = [facts for answer in found for facts in answer.facts]
-        index = merge_index_facts(looks)
-    notes = describe_new_count(index, looks[-1], "before it was asked") if looks else ()
+        facts_in_time = [facts for answer in found for facts in answer.facts]
+        index = merge_index_facts(facts_in_time)
+    notes = describe_new_count(index, facts_in_time[-1], "before it was asked") if facts_in_time else ()
     return (first._replace(facts=(index,), notes=(*first.notes, *notes)), *found[1:])
 
 
-def _fetch_answer(source: SourceAsked, request: Request) -> _Answer:
+def _fetch_answer(source: SourceSpec, request: Request) -> CheckedAnswer:
     name = describe_source(source, request.folder)
     with _name_source_in_errors(source, request):
         fetched = _fetch(source, request)
@@ -78,7 +78,7 @@ def _fetch_answer(source: SourceAsked, request: Request) -> _Answer:
         index = tuple(map(check_index_facts, [answer.index] if isinstance(answer.index, Mapping) else answer.index))
         notes, gone = tuple(map(_make_one_line, answer.notes)), tuple(map(str, answer.gone))
         fields = tuple(map(_make_one_line, answer.unknown_fields))
-        return _Answer(
+        return CheckedAnswer(
             rankings, others, _shorten_facts(answer.about), failed, notes, index, gone, answer.recorded, fields
         )
 
@@ -125,7 +125,7 @@ def _make_one_line(text: object) -> str:
     return mask_text(" ".join(str(text).split()))[:LONGEST_FACT]
 
 
-def _fetch(source: SourceAsked, request: Request) -> Any:
+def _fetch(source: SourceSpec, request: Request) -> Any:
     """The return value of the kind's function, which may be async."""
     found = source.kind.fetch(source.options, request)
     if not inspect.isawaitable(found):
@@ -159,7 +159,7 @@ def _describe_nothing_ranked(others: tuple[str, ...], request: Request) -> Probl
 
 
 @contextmanager
-def _name_source_in_errors(source: SourceAsked, request: Request) -> Iterator[None]:
+def _name_source_in_errors(source: SourceSpec, request: Request) -> Iterator[None]:
     """Every exception becomes an error that names the source and its line, unless it names a better place."""
     try:
         yield
@@ -175,7 +175,7 @@ def _name_source_in_errors(source: SourceAsked, request: Request) -> Iterator[No
         raise SourceError(_place_problem(make_exception_problem("it", error, folder=request.folder), source)) from error
 
 
-def _place_problem(problem: Problem, source: SourceAsked) -> Problem:
+def _place_problem(problem: Problem, source: SourceSpec) -> Problem:
     """The problem on the suite's line; for a source of a plugin, with the name of the plugin."""
     if problem.place not in UNPLACED or problem.complaint.startswith("…"):
         return problem

@@ -10,13 +10,13 @@ from typing import Any
 from pytest_ireval.baseline.json_trees import prune_tree
 from pytest_ireval.errors import relative_path
 from pytest_ireval.masking import mask_text
-from pytest_ireval.suite.suite import SourceAsked
+from pytest_ireval.suite.suite import SourceSpec
 
 LOGIN = re.compile(r"(?<=://)[^/?#\s]+@")
 """Name and password in the address of a service."""
 
 
-def describe_source(source: SourceAsked, folder: Path | None = None) -> str:
+def describe_source(source: SourceSpec, folder: Path | None = None) -> str:
     """The kind with its options that are not at their defaults: ``python: shop:search, mode: all``.
 
     Paths are relative to ``folder``, that of the suite unless given. Options made with ``Field(…, repr=False)`` are
@@ -27,7 +27,7 @@ def describe_source(source: SourceAsked, folder: Path | None = None) -> str:
     return mask_text(", ".join(f"{name}: {_format_option(value, folder)}" for name, value in _list_options(source)))
 
 
-def make_options_tree(source: SourceAsked, folder: Path) -> dict[str, Any]:
+def make_options_tree(source: SourceSpec, folder: Path) -> dict[str, Any]:
     """The same options as a tree, whose changes can be named key by key; of an address, the host apart from the rest.
 
     A host may be another one in each job, and says little about the request.
@@ -39,7 +39,7 @@ def make_options_tree(source: SourceAsked, folder: Path) -> dict[str, Any]:
     return prune_tree(found)
 
 
-def _list_options(source: SourceAsked) -> Iterator[tuple[str, Any]]:
+def _list_options(source: SourceSpec) -> Iterator[tuple[str, Any]]:
     fields = type(source.options).model_fields
     for name in (source.kind.name, *(name for name in fields if name != source.kind.name)):
         value = getattr(source.options, name)

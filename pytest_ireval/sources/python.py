@@ -49,7 +49,7 @@ from pytest_ireval.suite.scalars import UnfitError
 from pytest_ireval.text_table import format_some
 
 FUNCTION = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
-OFFERED = {"query": ("query_id", "depth", "columns"), "all": ("depth", "columns")}
+PARAMETERS = {"query": ("query_id", "depth", "columns"), "all": ("depth", "columns")}
 """The names of parameters that a function may have."""
 
 
@@ -92,8 +92,8 @@ def python(options: PythonOptions, request: Request) -> Answer:
         if _is_async(search.function):
             from pytest_ireval.sources.event_loop import GRACE, await_in_loop, give_up_loop  # brings asyncio
 
-            def call(number: int) -> _Returned:
-                returned: _Returned = await_in_loop(search.call_async(number), options.timeout)
+            def call(number: int) -> _CallResult:
+                returned: _CallResult = await_in_loop(search.call_async(number), options.timeout)
                 return returned
 
             outcomes = make_calls(call, *how, options.timeout + GRACE, request.progress)
@@ -103,7 +103,7 @@ def python(options: PythonOptions, request: Request) -> Answer:
             outcomes = make_calls(search.call, *how, options.timeout, request.progress)
     if outcomes and outcomes[-1].failed:
         raise _make_error(outcomes[-1], len(outcomes) - 1, options, request)
-    returned: list[_Returned] = [outcome.value for outcome in outcomes]
+    returned: list[_CallResult] = [outcome.value for outcome in outcomes]
     lists = [each.lists for each in returned]
     answers = lists[0] if options.mode == "all" else dict(zip(request.queries.ids, lists, strict=True))
     depth = None if request.keep_all else request.depth
@@ -123,7 +123,7 @@ def python(options: PythonOptions, request: Request) -> Answer:
     return Answer(rankings, timings, fields, about, failed, tuple(notes), index)
 
 
-def _collect_timings(options: PythonOptions, request: Request, returned: Sequence[_Returned]) -> Any:
+def _collect_timings(options: PythonOptions, request: Request, returned: Sequence[_CallResult]) -> Any:
     """The seconds by query: those that the function returns, or else those of its calls."""
     if options.mode == "all":
         return returned[0].answer.timings
@@ -150,7 +150,7 @@ def _find_search(options: PythonOptions, request: Request, folders: Sequence[Pat
     if is_retriever and options.mode == "all":
         complaint = f"mode: all needs a function, but {options.python} is {type(found.value).__name__}"
         raise SourceError(Problem(complaint, suggestion="remove mode: a retriever gets one query at a time"))
-    wanted = find_wanted_arguments(function, options.python, OFFERED[options.mode])
+    wanted = find_wanted_arguments(function, options.python, PARAMETERS[options.mode])
     if options.mode == "query" and "query_id" not in wanted.by_name and not any(request.queries.text):
         complaint = f"queries have no text: {request.queries.origin} has only ids, but {options.python} needs texts"
         suggestion = "set queries: to a file with columns id and text, or give the function a parameter query_id"
@@ -191,7 +191,7 @@ def _refuse_unfit(answers: dict[str, Pairs | Unfit] | Unfit, name: str) -> dict[
     return {query: answer for query, answer in answers.items() if not isinstance(answer, Unfit)}
 
 
-class _Returned(NamedTuple):
+class _CallResult(NamedTuple):
     """The value of one call: its rankings, the fields of their documents, and the answer that it came in."""
 
     lists: Any
@@ -219,9 +219,9 @@ class _Search:
             columns: Any = {query: self._find_columns(row) for row, query in enumerate(queries.ids)}
         else:
             asked, columns = queries.text[number], self._find_columns(number)
-        told = {"query_id": queries.ids[number], "depth": self.request.depth, "columns": columns}
-        told |= dict.fromkeys(QUERY_WORDS, asked)
-        return [asked] if self.wanted.by_position else [], {name: told[name] for name in self.wanted.by_name}
+        arguments = {"query_id": queries.ids[number], "depth": self.request.depth, "columns": columns}
+        arguments |= dict.fromkeys(QUERY_WORDS, asked)
+        return [asked] if self.wanted.by_position else [], {name: arguments[name] for name in self.wanted.by_name}
 
     def _find_columns(self, row: int) -> dict[str, str]:
         return {name: values[row] for name, values in self.request.queries.columns.items()}
@@ -243,7 +243,7 @@ class _Search:
         began = time.perf_counter()
         return self._read(await _await_all(self.function(*positional, **named)), number, began)
 
-    def _read(self, returned: Any, number: int, began: float) -> _Returned:
+    def _read(self, returned: Any, number: int, began: float) -> _CallResult:
         """Read the value in the thread that returned it, because its parts may be fetched while it is read."""
         answer = returned if isinstance(returned, Answer) else Answer(returned)
         described: Described = dict(answer.fields or {})
@@ -253,16 +253,16 @@ class _Search:
                 lists = {
                     str(query): self._refuse_rising(each, lists[str(query)]) for query, each in answer.rankings.items()
                 }
-            return _Returned(lists, described, answer)
-        ranked = read_ranking(answer.rankings, self.request.queries.ids[number], described, self.options.id)
-        ranked = self._refuse_rising(answer.rankings, ranked)
-        return _Returned(ranked, described, answer, time.perf_counter() - began)
+            return _CallResult(lists, described, answer)
+        ranking = read_ranking(answer.rankings, self.request.queries.ids[number], described, self.options.id)
+        ranking = self._refuse_rising(answer.rankings, ranking)
+        return _CallResult(ranking, described, answer, time.perf_counter() - began)
 
-    def _refuse_rising(self, returned: Any, ranked: Pairs | Unfit) -> Pairs | Unfit:
+    def _refuse_rising(self, returned: Any, ranking: Pairs | Unfit) -> Pairs | Unfit:
         """Refuse scores that contradict the order of a list: one of the two is wrong, and nobody knows which."""
         has_no_order = isinstance(returned, Mapping) and not isinstance(returned.get("documents"), list)
-        if isinstance(ranked, Unfit) or has_no_order or not (wrong := find_rising_scores(ranked)):
-            return ranked
+        if isinstance(ranking, Unfit) or has_no_order or not (wrong := find_rising_scores(ranking)):
+            return ranking
         way_out = (
             "name a function: it returns the ids in the order that counts, or distances with a minus sign"
             if self.is_retriever

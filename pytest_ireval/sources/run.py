@@ -37,7 +37,7 @@ class RunOptions(SourceOptions):
 @source(name="run", options=RunOptions)
 def run(options: RunOptions, request: Request) -> Rankings:
     """Rankings from files, in any installed format."""
-    files = list(dict.fromkeys(file for path in options.run for file in _find_files(path, request.folder)))
+    files = list(dict.fromkeys(file for path in options.run for file in _expand_path(path, request.folder)))
     depth = None if request.keep_all else request.depth
     how = Reading(depth=depth, by_id=request.by_id, progress=request.progress)
     parts = [
@@ -48,30 +48,30 @@ def run(options: RunOptions, request: Request) -> Rankings:
     return replace(concatenate_rankings(parts, "rankings"), timings=timings)
 
 
-def missing_files(options: SourceOptions, folder: Path) -> list[str] | None:
+def find_missing_files(options: SourceOptions, folder: Path) -> list[str] | None:
     """The files and patterns without a file yet; None for a source that does not read files."""
     if not isinstance(options, RunOptions):
         return None
     missing = []
     for path in options.run:
         try:
-            list(_find_files(path, folder))
+            list(_expand_path(path, folder))
         except SourceError:
             missing.append(relative_path(path, folder))
     return missing
 
 
-def reads_files_of(one: SourceOptions, other: SourceOptions, folder: Path) -> bool:
+def read_same_files(one: SourceOptions, other: SourceOptions, folder: Path) -> bool:
     """Tell whether every file of one of two sources of files is a file of the other one; links are followed."""
-    ours, theirs = ({os.path.realpath(file) for file in files_of(each, folder)} for each in (one, other))
+    ours, theirs = ({os.path.realpath(file) for file in find_files(each, folder)} for each in (one, other))
     return bool(ours and theirs) and (ours <= theirs or theirs <= ours)
 
 
-def files_of(options: SourceOptions, folder: Path) -> list[Path]:
+def find_files(options: SourceOptions, folder: Path) -> list[Path]:
     """The files of a source of files; none for another source, and where one is missing, an error when it is read."""
     try:
         return (
-            [file for path in options.run for file in _find_files(path, folder)]
+            [file for path in options.run for file in _expand_path(path, folder)]
             if isinstance(options, RunOptions)
             else []
         )
@@ -79,12 +79,12 @@ def files_of(options: SourceOptions, folder: Path) -> list[Path]:
         return []
 
 
-def orders_by_rank(options: SourceOptions, folder: Path) -> dict[str, list[str]]:
+def read_orders_by_rank(options: SourceOptions, folder: Path) -> dict[str, list[str]]:
     """By query the documents in the order of their rank column, of TREC files whose scores ascend with the rank."""
     found: dict[str, list[tuple[int, float, str]]] = {}
     paths = options.run if isinstance(options, RunOptions) else ()
     try:
-        for file in (file for path in paths for file in _find_files(path, folder) if file.is_file()):
+        for file in (file for path in paths for file in _expand_path(path, folder) if file.is_file()):
             for query, rank, score, document in _read_trec_rows(file):
                 found.setdefault(query, []).append((rank, score, document))
     except (InputError, IndexError, ValueError):  # another format, which has been read as what it is
@@ -106,7 +106,7 @@ def _is_ascending(scores: Sequence[float]) -> bool:
     return len(scores) > 2 and scores[0] < scores[-1] and all(a <= b for a, b in itertools.pairwise(scores))
 
 
-def _find_files(path: Path, folder: Path) -> Iterator[Path]:
+def _expand_path(path: Path, folder: Path) -> Iterator[Path]:
     """The files of a path or pattern, in order of their names."""
     shown_path = relative_path(path, folder)
     if os.path.exists(path):

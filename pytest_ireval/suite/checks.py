@@ -13,11 +13,11 @@ from pytest_ireval.errors import Problem
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.parameters import format_value
 from pytest_ireval.suite.scalars import KEY, Items, Keys, find_place, problem_at
-from pytest_ireval.suite.suite import RuleAsked
+from pytest_ireval.suite.suite import RuleSpec
 from pytest_ireval.suite.suite_keys import RELATIVE, SuiteKeys
 
 
-class Given(NamedTuple):
+class CheckedSuite(NamedTuple):
     """The values of a suite, and the tree they were read from."""
 
     keys: SuiteKeys
@@ -34,30 +34,30 @@ class Given(NamedTuple):
         return Problem(complaint, str(rule.place), (*path, rule.kind.name, *keys))
 
 
-def find_contradictions(given: Given) -> list[Problem]:
+def find_contradictions(suite: CheckedSuite) -> list[Problem]:
     """Find values that do not fit together."""
-    return [problem for check in CHECKS for problem in check(given)]
+    return [problem for check in CHECKS for problem in check(suite)]
 
 
-def _check_name(given: Given) -> Iterator[Problem]:
-    if is_anchor(given.name):
-        complaint = f"{given.name!r} is the name of an anchor: files of anchors end in {ANCHOR}"
-        yield problem_at(given.tree, ("suite",), complaint, f"use another name: {suite_name_of(given.name)}")
+def _check_name(suite: CheckedSuite) -> Iterator[Problem]:
+    if is_anchor(suite.name):
+        complaint = f"{suite.name!r} is the name of an anchor: files of anchors end in {ANCHOR}"
+        yield problem_at(suite.tree, ("suite",), complaint, f"use another name: {suite_name_of(suite.name)}")
 
 
-def _check_depth(given: Given) -> Iterator[Problem]:
+def _check_depth(suite: CheckedSuite) -> Iterator[Problem]:
     """A metric with a cutoff below the depth of rankings would be computed on fewer documents than it says."""
-    depth = given.keys.depth
-    for metric in given.keys.metrics:
+    depth = suite.keys.depth
+    for metric in suite.keys.metrics:
         if _cutoff(metric) > depth:
-            written = given.tree["metrics"]
+            written = suite.tree["metrics"]
             position = _find_text(metric, list(written) if isinstance(written, Items) else [written])
-            yield problem_at(given.tree, ("metrics", position), *_say_too_deep(metric, depth))
-    for number, rule in enumerate(given.keys.rules):
+            yield problem_at(suite.tree, ("metrics", position), *_say_too_deep(metric, depth))
+    for number, rule in enumerate(suite.keys.rules):
         for part, place in zip(rule.parts, rule.places, strict=True):
             if part.metric is not None and _cutoff(part.metric) > depth:
                 complaint, suggestion = _say_too_deep(part.metric, depth)
-                path = given.problem_of_rule(number, "").path
+                path = suite.problem_of_rule(number, "").path
                 yield Problem(complaint, str(place), path, suggestion)
 
 
@@ -80,75 +80,75 @@ def _find_text(metric: Metric, listed: list[Any]) -> int:
     return next((n for n, text in enumerate(listed) if str(text).lower().startswith(begins)), 0)
 
 
-def _check_judgments(given: Given) -> Iterator[Problem]:
-    if given.keys.judgments is not None:
+def _check_judgments(suite: CheckedSuite) -> Iterator[Problem]:
+    if suite.keys.judgments is not None:
         return
-    if given.keys.documents.spans is not None:
+    if suite.keys.documents.spans is not None:
         complaint = "spans needs judged passages, but the suite names no judgments"
-        yield problem_at(given.tree, ("documents", "spans", KEY), complaint)
-    metrics = [str(metric) for metric in given.keys.metrics if metric.reads_judgments]
-    rules = [number for number, rule in enumerate(given.keys.rules) if _needs_judgments(rule)]
+        yield problem_at(suite.tree, ("documents", "spans", KEY), complaint)
+    metrics = [str(metric) for metric in suite.keys.metrics if metric.reads_judgments]
+    rules = [number for number, rule in enumerate(suite.keys.rules) if _needs_judgments(rule)]
     if metrics:
         complaint = f"metrics need judgments, but the suite names none: {', '.join(metrics)}"
-        yield problem_at(given.tree, ("metrics", KEY), complaint)
+        yield problem_at(suite.tree, ("metrics", KEY), complaint)
     elif rules:
         others = f" (the first of {len(rules)})" if len(rules) > 1 else ""
-        yield given.problem_of_rule(rules[0], f"this rule needs judgments{others}, but the suite names none")
+        yield suite.problem_of_rule(rules[0], f"this rule needs judgments{others}, but the suite names none")
 
 
-def _needs_judgments(rule: RuleAsked) -> bool:
+def _needs_judgments(rule: RuleSpec) -> bool:
     metrics = [part.metric for part in rule.parts]
     return rule.kind.needs_judgments and not (metrics and all(metric and not metric.judged for metric in metrics))
 
 
-def _check_columns(given: Given) -> Iterator[Problem]:
+def _check_columns(suite: CheckedSuite) -> Iterator[Problem]:
     """Columns belong to the queries; without queries, the first column is the one mistake."""
-    if given.keys.queries is not None:
+    if suite.keys.queries is not None:
         return
     for key in ("weight", "cluster"):
-        if getattr(given.keys, key):
+        if getattr(suite.keys, key):
             complaint = f"{key} is a column of the queries, but the suite names no queries"
-            yield problem_at(given.tree, (key, KEY), complaint)
+            yield problem_at(suite.tree, (key, KEY), complaint)
             return
-    for number, rule in enumerate(given.keys.rules):
+    for number, rule in enumerate(suite.keys.rules):
         for key in ("where", "per"):
             if getattr(rule.options, key):
                 complaint = f"{key} is about columns of the queries, but the suite names no queries"
-                yield given.problem_of_rule(number, complaint, key)
+                yield suite.problem_of_rule(number, complaint, key)
                 return
 
 
-def _check_slices(given: Given) -> Iterator[Problem]:
-    for number, rule in enumerate(given.keys.rules):
+def _check_slices(suite: CheckedSuite) -> Iterator[Problem]:
+    for number, rule in enumerate(suite.keys.rules):
         for key in ("where", "per"):
             if not rule.kind.allows_slices and getattr(rule.options, key):
                 complaint = f"{rule.kind.name} is about single queries: {key} has no effect in this rule"
-                yield given.problem_of_rule(number, complaint, key)
+                yield suite.problem_of_rule(number, complaint, key)
 
 
-def _check_waivers(given: Given) -> Iterator[Problem]:
+def _check_waivers(suite: CheckedSuite) -> Iterator[Problem]:
     first: dict[str, int] = {}
-    for number, waiver in enumerate(given.keys.waive):
+    for number, waiver in enumerate(suite.keys.waive):
         if first.setdefault(waiver.query, number) != number:
-            line = find_place(given.tree, ("waive", first[waiver.query], "query")).place.line
+            line = find_place(suite.tree, ("waive", first[waiver.query], "query")).place.line
             complaint = f"query {waiver.query!r} is waived twice"
-            yield problem_at(given.tree, ("waive", number, "query"), complaint, f"the first is in line {line}")
+            yield problem_at(suite.tree, ("waive", number, "query"), complaint, f"the first is in line {line}")
 
 
-def _check_files(given: Given) -> Iterator[Problem]:
+def _check_files(suite: CheckedSuite) -> Iterator[Problem]:
     """Files of the source, under the key of its kind, must exist; a pattern may have no files yet."""
-    source = given.keys.source
+    source = suite.keys.source
     paths = getattr(source.options, source.kind.name)
     paths = paths if isinstance(paths, tuple) else (paths,)
-    key = next(key for key in given.tree["source"] if key.rpartition(":")[2] == source.kind.name)
-    written = given.tree["source"][key]
-    for number, path in enumerate(() if given.at_base else paths):
+    key = next(key for key in suite.tree["source"] if key.rpartition(":")[2] == source.kind.name)
+    written = suite.tree["source"][key]
+    for number, path in enumerate(() if suite.at_base else paths):
         text = written[number] if isinstance(written, Items) else written
         if isinstance(path, Path) and not glob.has_magic(str(text)) and not os.path.exists(path):
-            yield problem_at(given.tree, ("source", key, number), f"no such file: {text}", RELATIVE)
+            yield problem_at(suite.tree, ("source", key, number), f"no such file: {text}", RELATIVE)
 
 
-Check = Callable[[Given], Iterator[Problem]]
+Check = Callable[[CheckedSuite], Iterator[Problem]]
 CHECKS: tuple[Check, ...] = (
     _check_name,
     _check_depth,

@@ -23,7 +23,7 @@ Contents = Callable[[Path], bytes | None]
 
 
 @dataclass
-class GatheredKeys:
+class MergedKeys:
     """A file and all it extends, as one tree."""
 
     tree: Keys
@@ -47,8 +47,8 @@ def gather_keys(
     shown: str | None = None,
     chain: tuple[Path, ...] = (),
     contents: Contents | None = None,
-    known: dict[Path, GatheredKeys] | None = None,
-) -> GatheredKeys:
+    known: dict[Path, MergedKeys] | None = None,
+) -> MergedKeys:
     """The keys of the file at ``path``; ``chain`` are the files that led to it, ``known`` the keys of other files.
 
     A file that several others extend is read once. If it were read again for each, twenty small files would take hours.
@@ -56,14 +56,14 @@ def gather_keys(
     known = {} if known is None else known
     file = File(shown or shown_path(path), str(path.parent))
     read = read_tree(path, file) if contents is None else tree_of(contents(path) or b"", file)
-    here = GatheredKeys(read.top, read.top, list(read.problems), [path], read.whole)
+    here = MergedKeys(read.top, read.top, list(read.problems), [path], read.whole)
     here.tree = here.own = _fill_variables(read.top, environment, here)
     if not here.whole:
         return here
     bases = []
     for text in _find_extended(here):
         below = Path(os.path.abspath(os.path.join(text.folder, text.strip())))
-        if complaint := _find_fault(below, (*chain, path), text, contents):
+        if complaint := _find_reason_against(below, (*chain, path), text, contents):
             here.problems.append(Problem(complaint, str(text.place), ("extends",)))
             continue
         if below not in known:
@@ -73,7 +73,7 @@ def gather_keys(
     return here
 
 
-def _find_extended(here: GatheredKeys) -> list[Scalar]:
+def _find_extended(here: MergedKeys) -> list[Scalar]:
     """The texts of ``extends``."""
     value = here.own.get("extends", Items())
     texts = value if isinstance(value, Items) and ("extends" not in here.own or value) else [value]
@@ -84,7 +84,7 @@ def _find_extended(here: GatheredKeys) -> list[Scalar]:
     return []
 
 
-def _find_fault(path: Path, chain: tuple[Path, ...], text: str, contents: Contents | None) -> str:
+def _find_reason_against(path: Path, chain: tuple[Path, ...], text: str, contents: Contents | None) -> str:
     """Find why a file cannot be extended; empty if it can."""
     if path in chain:
         return f"{text} extends this file: " + " > ".join(map(shown_path, [*chain[chain.index(path) :], path]))
@@ -94,7 +94,7 @@ def _find_fault(path: Path, chain: tuple[Path, ...], text: str, contents: Conten
     return "" if exists else f"no such file: {shown_path(path)}"
 
 
-def _merge(here: GatheredKeys, bases: list[GatheredKeys]) -> None:
+def _merge(here: MergedKeys, bases: list[MergedKeys]) -> None:
     """Merge the keys: later files win over earlier ones, the file itself over all; rules are added."""
     tree: dict[Any, Any] = {}
     rules: list[Any] = []
@@ -124,13 +124,13 @@ def _replace_keys(tree: dict[Any, Any], by: dict[Any, Any]) -> dict[Any, Any]:
 
 
 _PLACEHOLDER = re.compile(r"(?<!\$)(?:\{\{(?P<literal>[A-Za-z_]\w*)\}\}|\{(?P<name>[A-Za-z_]\w*)\})")
-OF_THEIR_OWN = ("source", "against")
+WITH_OWN_PLACEHOLDERS = ("source", "against")
 """Keys below which kinds may have placeholders of their own."""
 NO_SECRETS = ("run", "python", "format", "queries_format", "folder", "timeout", "repeat")
 """Options of sources that are not secret: names of files, code and the like."""
 
 
-def _fill_variables(tree: Keys, environment: Mapping[str, str], here: GatheredKeys) -> Keys:
+def _fill_variables(tree: Keys, environment: Mapping[str, str], here: MergedKeys) -> Keys:
     """The tree with the values of variables; one that is not set is a problem at its place."""
 
     def fill(text: Scalar, location: Location) -> str:
@@ -170,7 +170,7 @@ def _fill_variables(tree: Keys, environment: Mapping[str, str], here: GatheredKe
 
 def _may_be_secret(location: Location) -> bool:
     """Tell whether the value is passed to a program or a service: an argument, a header, an address."""
-    below = next((location[at + 1 :] for at, key in enumerate(location) if key in OF_THEIR_OWN), ())
+    below = next((location[at + 1 :] for at, key in enumerate(location) if key in WITH_OWN_PLACEHOLDERS), ())
     return bool(below) and below[0] not in NO_SECRETS and below != ("command", 0)
 
 
@@ -180,7 +180,7 @@ def fill_placeholders(tree: Any, values: Mapping[str, str], problems: list[Probl
     def fill(text: Scalar, location: Location) -> str:
         if "{" not in text:
             return text
-        own = any(key in OF_THEIR_OWN for key in location)
+        own = any(key in WITH_OWN_PLACEHOLDERS for key in location)
 
         def value(match: re.Match[str]) -> str:
             if match["literal"]:
@@ -234,7 +234,7 @@ def combine_values(tree: Keys, problems: list[Problem]) -> list[dict[str, str]]:
         complaint = "a matrix is a mapping of names and values: {locale: [de, fr]}"
         problems.append(problem_at(tree, ("matrix",), complaint))
         return []
-    columns = {str(name): _read_values(tree, name, problems) for name in matrix}
+    columns = {str(name): _read_matrix_values(tree, name, problems) for name in matrix}
     count = math.prod(map(len, columns.values()))
     if count > MOST_SUITES:
         complaint = f"this matrix makes {count:,} suites; the limit is {MOST_SUITES:,}"
@@ -265,7 +265,7 @@ def _walk_texts(value: Any) -> Iterator[str]:
             yield from _walk_texts(each)
 
 
-def _read_values(tree: Keys, name: Scalar, problems: list[Problem]) -> list[str]:
+def _read_matrix_values(tree: Keys, name: Scalar, problems: list[Problem]) -> list[str]:
     """The values under one name that can be part of a suite's name."""
     if not NAME.fullmatch(name):
         complaint = f"{str(name)!r} is not a name: write letters, digits and _"

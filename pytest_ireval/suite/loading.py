@@ -15,11 +15,11 @@ from pytest_ireval.errors import Problem, SuiteError
 from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.policies import Dialect, Policies
-from pytest_ireval.suite.checks import Given, find_contradictions
+from pytest_ireval.suite.checks import CheckedSuite, find_contradictions
 from pytest_ireval.suite.finding import is_shared
 from pytest_ireval.suite.inheriting import (
     Contents,
-    GatheredKeys,
+    MergedKeys,
     combine_values,
     fill_placeholders,
     gather_keys,
@@ -43,17 +43,17 @@ def load_suites(
 ) -> tuple[Suite, ...]:
     """The suites of a file: one, or several if it has a matrix. Raises SuiteError with all its mistakes.
 
-    Names are looked up in ``registry``; unless given, in what is installed. ``shown`` is the file as messages show it.
+    Names are looked up in ``registry``; unless suite, in what is installed. ``shown`` is the file as messages show it.
     ``contents`` returns the content of YAML files, unless they are to be read from the disk.
     """
     registry = registry if registry is not None else installed_registry()
-    found = gather_keys(Path(os.path.abspath(path)), environment, shown, contents=contents)
+    merged = gather_keys(Path(os.path.abspath(path)), environment, shown, contents=contents)
     suites = []
-    if found.whole and _is_suite(found):
-        for values in combine_values(found.tree, found.problems):
-            suites += _read_suite(found, values, registry, contents)
-    if found.problems:
-        raise SuiteError(*_sort_problems(found))
+    if merged.whole and _is_suite(merged):
+        for values in combine_values(merged.tree, merged.problems):
+            suites += _read_suite(merged, values, registry, contents)
+    if merged.problems:
+        raise SuiteError(*_sort_problems(merged))
     return tuple(suites)
 
 
@@ -72,117 +72,117 @@ def load_suite(
     return suites[0]
 
 
-def suite_names(path: str | os.PathLike[str], *, environment: Mapping[str, str] = os.environ) -> list[str]:
+def list_suite_names(path: str | os.PathLike[str], *, environment: Mapping[str, str] = os.environ) -> list[str]:
     """The names of the suites of a file. Plugins are not asked: no conftest.py is run for a name."""
-    found = gather_keys(Path(os.path.abspath(path)), environment)
+    merged = gather_keys(Path(os.path.abspath(path)), environment)
     names: list[str] = []
-    if found.whole and _is_suite(found):
-        written = found.tree.get("suite")
+    if merged.whole and _is_suite(merged):
+        written = merged.tree.get("suite")
         if not isinstance(written, Scalar) or not written:
-            found.problems.append(Problem("the key 'suite' is missing or not a name", str(found.tree.place)))
+            merged.problems.append(Problem("the key 'suite' is missing or not a name", str(merged.tree.place)))
         else:
-            for values in combine_values(found.tree, found.problems):
-                own = fill_placeholders(written, values, found.problems) if values else written
+            for values in combine_values(merged.tree, merged.problems):
+                own = fill_placeholders(written, values, merged.problems) if values else written
                 names.append(str(name_suite(written, own, values)))
-    if found.problems:
-        raise SuiteError(*_sort_problems(found))
+    if merged.problems:
+        raise SuiteError(*_sort_problems(merged))
     return names
 
 
-def _is_suite(found: GatheredKeys) -> bool:
+def _is_suite(merged: MergedKeys) -> bool:
     """Tell whether the file is a suite of a form that this version reads; if not, add the problem."""
-    name = Path(found.own.file.shown).name
+    name = Path(merged.own.file.shown).name
     if is_shared(name):
         complaint = "cannot run alone: a file whose name begins with _ is only for other files to extend"
-        found.problems.append(Problem(complaint, found.own.file.shown))
-    elif "ireval" not in found.own:
+        merged.problems.append(Problem(complaint, merged.own.file.shown))
+    elif "ireval" not in merged.own:
         suggestion = f"add the line 'ireval: 1', or rename it to _{name} if it is only for other files to extend"
-        found.problems.append(Problem("is not a suite", found.own.file.shown, suggestion=suggestion))
-    elif found.own["ireval"] != "1":
-        complaint = f"unknown suite format {str(found.own['ireval'])!r}; this version reads 1"
-        found.problems.append(problem_at(found.own, ("ireval",), complaint))
+        merged.problems.append(Problem("is not a suite", merged.own.file.shown, suggestion=suggestion))
+    elif merged.own["ireval"] != "1":
+        complaint = f"unknown suite format {str(merged.own['ireval'])!r}; this version reads 1"
+        merged.problems.append(problem_at(merged.own, ("ireval",), complaint))
     else:
         return True
     return False
 
 
 def _read_suite(
-    found: GatheredKeys, values: Mapping[str, str], registry: Registry, contents: Contents | None
+    merged: MergedKeys, values: Mapping[str, str], registry: Registry, contents: Contents | None
 ) -> list[Suite]:
-    """The suite with these values of the matrix; none if it is wrong, and problems are added to those of ``found``."""
-    keys = {key: value for key, value in found.tree.items() if key not in ("extends", "matrix")}
-    tree = put_value(Keys(keys), found.tree.file, found.tree.line, found.tree.column)
-    before = len(found.problems)
+    """The suite with these values of the matrix; none if it is wrong, and problems are added to those of ``merged``."""
+    own = {key: value for key, value in merged.tree.items() if key not in ("extends", "matrix")}
+    tree = put_value(Keys(own), merged.tree.file, merged.tree.line, merged.tree.column)
+    before = len(merged.problems)
     if values:
-        tree = fill_placeholders(tree, values, found.problems)
-    if len(found.problems) > before:
+        tree = fill_placeholders(tree, values, merged.problems)
+    if len(merged.problems) > before:
         return []
     dialect = tree.get("dialect")
     in_dialect = registry.in_dialect(str(dialect) if dialect in get_args(Dialect) else None)
     try:
-        read = SuiteKeys.model_validate(tree, context={**_context_of(in_dialect), CONTENTS: contents})
+        settings = SuiteKeys.model_validate(tree, context={**_make_context(in_dialect), CONTENTS: contents})
     except ValidationError as error:
-        found.problems += translate_errors(error, tree, SuiteKeys, in_dialect)
+        merged.problems += translate_errors(error, tree, SuiteKeys, in_dialect)
         return []
-    name = name_suite(found.tree["suite"], read.suite, values)
-    found.problems += find_contradictions(Given(read, tree, name, at_base=contents is not None))
-    return [_make_suite(read, tree, name, values, found)]
+    name = name_suite(merged.tree["suite"], settings.suite, values)
+    merged.problems += find_contradictions(CheckedSuite(settings, tree, name, at_base=contents is not None))
+    return [_make_suite(settings, tree, name, values, merged)]
 
 
 @lru_cache(maxsize=64)
-def _context_of(registry: Registry) -> dict[str, Any]:
+def _make_context(registry: Registry) -> dict[str, Any]:
     """The context of validations; one for all suites of a registry, so that each name of a metric is read once."""
     return {"registry": registry, "metrics": {}}
 
 
-def _make_suite(read: SuiteKeys, tree: Keys, name: str, values: Mapping[str, str], found: GatheredKeys) -> Suite:
-    judgments = read.judgments
-    of_rules = (part.metric for rule in read.rules for part in rule.parts)
-    keeps_order = read.source.options.keeps_order and "ties" not in read.model_fields_set
+def _make_suite(settings: SuiteKeys, tree: Keys, name: str, values: Mapping[str, str], merged: MergedKeys) -> Suite:
+    judgments = settings.judgments
+    of_rules = (part.metric for rule in settings.rules for part in rule.parts)
+    keeps_order = settings.source.options.keeps_order and "ties" not in settings.model_fields_set
     return Suite(
         name=name,
-        path=found.files[0],
-        shown=found.own.file.shown,
-        place=found.own.place,
-        documents=read.documents,
+        path=merged.files[0],
+        shown=merged.own.file.shown,
+        place=merged.own.place,
+        documents=settings.documents,
         values=dict(values),
-        owner=read.owner,
-        tags=read.tags,
-        source=read.source,
-        queries=read.queries,
-        weight=read.weight,
-        cluster=read.cluster,
+        owner=settings.owner,
+        tags=settings.tags,
+        source=settings.source,
+        queries=settings.queries,
+        weight=settings.weight,
+        cluster=settings.cluster,
         judgments=judgments,
-        metrics=tuple({str(each): each for each in (*read.metrics, *of_rules) if each is not None}.values()),
+        metrics=tuple({str(each): each for each in (*settings.metrics, *of_rules) if each is not None}.values()),
         policies=Policies(
-            ties="input" if keeps_order else read.ties,
-            missing_queries=read.missing_queries,
-            no_relevant=read.no_relevant,
+            ties="input" if keeps_order else settings.ties,
+            missing_queries=settings.missing_queries,
+            no_relevant=settings.no_relevant,
             unjudged=judgments.unjudged if judgments else "irrelevant",
-            depth=read.depth,
+            depth=settings.depth,
             scale=max(judgments.scale) if judgments and judgments.scale else None,
             grades=judgments.grades if judgments else "integer",
-            dialect=read.dialect,
+            dialect=settings.dialect,
         ),
-        rules=read.rules,
+        rules=settings.rules,
         waivers=tuple(
             Waiver(each.query, each.until, each.reason, find_place(tree, ("waive", number)).place)
-            for number, each in enumerate(read.waive)
+            for number, each in enumerate(settings.waive)
         ),
-        files=tuple(found.files),
-        watches=read.watches,
-        weight_place=find_place(tree, ("weight",)).place if read.weight else None,
-        cluster_place=find_place(tree, ("cluster",)).place if read.cluster else None,
-        compress_baseline=read.baseline.compress,
+        files=tuple(merged.files),
+        watches=settings.watches,
+        weight_place=find_place(tree, ("weight",)).place if settings.weight else None,
+        cluster_place=find_place(tree, ("cluster",)).place if settings.cluster else None,
+        compress_baseline=settings.baseline.compress,
     )
 
 
-def _sort_problems(found: GatheredKeys) -> list[Problem]:
+def _sort_problems(merged: MergedKeys) -> list[Problem]:
     """The problems, each once, in the order of the files and of their lines."""
 
     def place(problem: Problem) -> tuple[bool, str, int, int]:
         match = PLACE.fullmatch(problem.place)
         file, line, column = match.groups() if match else (problem.place, 0, 0)
-        return file != found.own.file.shown, str(file), int(line or 0), int(column or 0)
+        return file != merged.own.file.shown, str(file), int(line or 0), int(column or 0)
 
-    return sorted(dict.fromkeys(found.problems), key=place)
+    return sorted(dict.fromkeys(merged.problems), key=place)

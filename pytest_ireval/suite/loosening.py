@@ -37,7 +37,9 @@ class ChangedOption(NamedTuple):
     """True if it lets more pass; False if its direction is unknown, so that it is only reported."""
 
 
-def changed_options(before: BaseModel, now: BaseModel, values: tuple[str, str] = ("", "")) -> Iterator[ChangedOption]:
+def find_changed_options(
+    before: BaseModel, now: BaseModel, values: tuple[str, str] = ("", "")
+) -> Iterator[ChangedOption]:
     """The options of a rule that let more pass than before, and changed options of unknown direction.
 
     ``values`` are those of the slices that are looked at: an option may differ between slices.
@@ -68,7 +70,7 @@ def looser_part(before: Any, now: Any) -> Iterator[ChangedOption]:
         if now.looser_than(before):
             yield ChangedOption("", format_changed_value(before), format_changed_value(now), looser=True)
     elif isinstance(now, BaseModel) and isinstance(before, BaseModel):
-        yield from changed_options(before, now)
+        yield from find_changed_options(before, now)
     else:
         yield ChangedOption("", format_changed_value(before), format_changed_value(now), looser=False)
 

@@ -54,17 +54,17 @@ class Options(BaseModel):
     model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
 
-class OptionsOfKinds(Options):
+class KindOptions(Options):
     """The options of a rule or a source. A default is read like a value of a suite: ``"30s"`` are 30 seconds."""
 
     model_config = ConfigDict(validate_default=True)
 
     @classmethod
-    def wrong_defaults(cls, registry: Any) -> dict[str, str]:
+    def find_wrong_defaults(cls, registry: Any) -> dict[str, str]:
         """By name, the options whose own type refuses their default, and why; ``registry`` knows the metrics."""
         known = ((name, each) for name, each in cls.model_fields.items() if each.default_factory is None)
         fields: Any = {name: (each.annotation, each) for name, each in known if not each.is_required()}
-        defaults = create_model("Defaults", __base__=OptionsOfKinds, **fields)
+        defaults = create_model("Defaults", __base__=KindOptions, **fields)
         try:
             defaults.model_validate({}, context={"registry": registry})
         except ValidationError as error:
@@ -102,7 +102,7 @@ class RuleFacts:
         return self.tolerance.by_value if isinstance(self.tolerance, Tolerances) else {}
 
 
-class RuleOptions(OptionsOfKinds):
+class RuleOptions(KindOptions):
     """The options of every rule."""
 
     name: Text = Field("", description="A name that becomes part of the ids of its tests.")
@@ -241,7 +241,7 @@ class WeightedOptions(RuleOptions):
     )
 
 
-class SourceOptions(OptionsOfKinds):
+class SourceOptions(KindOptions):
     """The options of every source."""
 
     keeps_order: ClassVar[bool] = False

@@ -73,7 +73,7 @@ class Bound(NamedTuple):
         return further > 0 or (further == 0 and len(self.sign) > len(other.sign))
 
     def __str__(self) -> str:
-        return f"{self.sign} {_written(self.value)}"
+        return f"{self.sign} {_format_quantity(self.value)}"
 
 
 class Tolerance(NamedTuple):
@@ -91,7 +91,7 @@ class Tolerance(NamedTuple):
         return self.relative > other.relative or self.absolute > other.absolute
 
     def __str__(self) -> str:
-        return _written(self.absolute) if self.absolute else percent(self.relative)
+        return _format_quantity(self.absolute) if self.absolute else percent(self.relative)
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Amount:
         return str(self.count) if self.count is not None else percent(self.share or 0.0)
 
 
-def _written(value: float) -> str:
+def _format_quantity(value: float) -> str:
     return str(value) if isinstance(value, Milliseconds) else f"{value:.10g}"
 
 

@@ -14,7 +14,7 @@ from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.plugins.plugin_types import Part, RuleKind
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.suite.scalars import KEY, Keys, Scalar, UnfitError, find_place, place_of
-from pytest_ireval.suite.suite import ANCHOR, STORED, Reference, RuleAsked, SourceAsked
+from pytest_ireval.suite.suite import ANCHOR, STORED, Reference, RuleSpec, SourceSpec
 
 Made = TypeVar("Made")
 
@@ -25,12 +25,12 @@ def registry_of(info: ValidationInfo) -> Registry:
     return given if given is not None else installed_registry()
 
 
-def validate_source(value: Any, info: ValidationInfo) -> SourceAsked:
+def validate_source(value: Any, info: ValidationInfo) -> SourceSpec:
     """Read a source that is not read yet."""
-    return value if isinstance(value, SourceAsked) else read_source(value, registry_of(info), info.context)
+    return value if isinstance(value, SourceSpec) else read_source(value, registry_of(info), info.context)
 
 
-def read_source(value: Any, registry: Registry, context: Mapping[str, Any] | None = None) -> SourceAsked:
+def read_source(value: Any, registry: Registry, context: Mapping[str, Any] | None = None) -> SourceSpec:
     """Read a source: a mapping with the key of its kind and the options of the kind."""
     key = find_source_key(value, registry)
     kind = registry.sources[key]
@@ -38,7 +38,9 @@ def read_source(value: Any, registry: Registry, context: Mapping[str, Any] | Non
         value = {kind.name if each is key else each: given for each, given in value.items()}
     context = {**(context or {}), "registry": registry}
     what = f"source {kind.name} of {kind.source}"
-    return SourceAsked(kind, _call(what, lambda: kind.options.model_validate(value, context=context)), place_of(key))
+    return SourceSpec(
+        kind, _call_plugin_code(what, lambda: kind.options.model_validate(value, context=context)), place_of(key)
+    )
 
 
 def find_source_key(value: Any, registry: Registry) -> Any:
@@ -74,15 +76,15 @@ def read_reference(value: Any, info: ValidationInfo) -> Reference:
     return Reference(read_source(value, registry, info.context))
 
 
-def read_rule(value: Any, info: ValidationInfo) -> RuleAsked:
+def read_rule(value: Any, info: ValidationInfo) -> RuleSpec:
     """Read a rule: a mapping with one key, its kind, and the options of the kind."""
-    if isinstance(value, RuleAsked):
+    if isinstance(value, RuleSpec):
         return value
     registry = registry_of(info)
     key = _find_rule_key(value, registry)
     kind = registry.rules[key]
     content = {} if value[key] == "" else value[key]
-    read = _reader_of(kind).validate_python
+    read = _make_reader(kind).validate_python
     options, parts = read({str(key): content}, context=info.context)[key]
     places = tuple(find_place(value, (key, *part.place, KEY)).place for part in parts)
     metrics = [part.metric for part in parts]
@@ -91,11 +93,11 @@ def read_rule(value: Any, info: ValidationInfo) -> RuleAsked:
         kind = replace(
             kind, compares=True, compares_lists=True, needs_judgments=judged
         )  # it looks at the baseline, as its metrics do
-    return RuleAsked(kind, options, place_of(key), parts, places)
+    return RuleSpec(kind, options, place_of(key), parts, places)
 
 
 @lru_cache(maxsize=256)
-def _reader_of(kind: RuleKind) -> TypeAdapter[dict[str, tuple[Any, tuple[Part, ...]]]]:
+def _make_reader(kind: RuleKind) -> TypeAdapter[dict[str, tuple[Any, tuple[Part, ...]]]]:
     """A reader of ``{kind: options}``, so that locations of errors begin with the kind."""
 
     def read_options(value: Any, handler: ValidatorFunctionWrapHandler) -> tuple[Any, tuple[Part, ...]]:
@@ -103,7 +105,7 @@ def _reader_of(kind: RuleKind) -> TypeAdapter[dict[str, tuple[Any, tuple[Part, .
             options = handler(value)
             return options, tuple(kind.list_parts(options))
 
-        return _call(f"rule {kind.name} of {kind.source}", read)
+        return _call_plugin_code(f"rule {kind.name} of {kind.source}", read)
 
     options: Any = kind.options
     return TypeAdapter(dict[str, Annotated[options, WrapValidator(read_options)]])
@@ -130,7 +132,7 @@ def _find_rule_key(value: Any, registry: Registry) -> Scalar:
     return key
 
 
-def _call(what: str, read: Callable[[], Made]) -> Made:
+def _call_plugin_code(what: str, read: Callable[[], Made]) -> Made:
     """Call code of a plugin, which may raise anything."""
     try:
         return read()

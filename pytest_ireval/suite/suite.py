@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FileAsked:
+class FileSpec:
     """A file that a suite names."""
 
     path: Path
@@ -38,7 +38,7 @@ class FileAsked:
 
 
 @dataclass(frozen=True)
-class SourceAsked:
+class SourceSpec:
     """A source with its options."""
 
     kind: SourceKind
@@ -56,7 +56,7 @@ class SourceAsked:
 class Reference:
     """The reference of a rule: the stored baseline, the anchor, or the answer of a source."""
 
-    source: SourceAsked | None = None
+    source: SourceSpec | None = None
     anchored: bool = False
     """True for the anchor, which does not move with each acceptance."""
 
@@ -71,7 +71,7 @@ ANCHOR = Reference(anchored=True)
 
 
 @dataclass(frozen=True)
-class RuleAsked:
+class RuleSpec:
     """A rule with its options."""
 
     kind: RuleKind
@@ -135,7 +135,7 @@ class Suite:
     """Names and values of the matrix; empty without a matrix."""
     owner: str = ""
     tags: tuple[str, ...] = ()
-    source: SourceAsked | None = None
+    source: SourceSpec | None = None
     queries: QueriesKeys | None = None
     weight: str = ""
     """The column of the queries with the traffic of each query."""
@@ -145,7 +145,7 @@ class Suite:
     metrics: tuple[Metric, ...] = ()
     """The listed metrics, then those of the rules, each once; ``relevant_from`` is not applied to them."""
     policies: Policies = field(default_factory=lambda: Policies(depth=100))
-    rules: tuple[RuleAsked, ...] = ()
+    rules: tuple[RuleSpec, ...] = ()
     waivers: tuple[Waiver, ...] = ()
     files: tuple[Path, ...] = ()
     """All YAML files of the suite."""

@@ -31,7 +31,7 @@ from pytest_ireval.suite.option_types import (
 from pytest_ireval.suite.options import Options
 from pytest_ireval.suite.scalars import UnfitError, place_of
 from pytest_ireval.suite.sources_and_rules import read_rule, registry_of, validate_source
-from pytest_ireval.suite.suite import FileAsked, RuleAsked, SourceAsked
+from pytest_ireval.suite.suite import FileSpec, RuleSpec, SourceSpec
 from pytest_ireval.words import format_count
 
 CONTENTS = "contents"
@@ -41,15 +41,15 @@ RELATIVE = "a path is relative to the file it is written in"
 NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
-def _read_existing(value: Any, info: ValidationInfo) -> FileAsked:
+def _read_existing(value: Any, info: ValidationInfo) -> FileSpec:
     """Make a path of a file that exists."""
-    if isinstance(value, FileAsked):
+    if isinstance(value, FileSpec):
         return value
     path = read_path(value)
     contents = (info.context or {}).get(CONTENTS)
     if not (os.path.exists(path) or (contents is not None and contents(path) is not None)):
         raise UnfitError(f"no such file: {value}", RELATIVE)
-    return FileAsked(path, place_of(value))
+    return FileSpec(path, place_of(value))
 
 
 def _refuse_unknown_format(content: Content) -> Callable[[str, ValidationInfo], str]:
@@ -80,9 +80,9 @@ def _check_name(name: str) -> str:
     return name
 
 
-ExistingFile = Annotated[FileAsked, read_with(_read_existing, editor_types.PATH)]
-Source = Annotated[SourceAsked, read_with(validate_source, editor_types.SOURCE)]
-Rule = Annotated[RuleAsked, read_with(read_rule, editor_types.RULE)]
+ExistingFile = Annotated[FileSpec, read_with(_read_existing, editor_types.PATH)]
+Source = Annotated[SourceSpec, read_with(validate_source, editor_types.SOURCE)]
+Rule = Annotated[RuleSpec, read_with(read_rule, editor_types.RULE)]
 
 
 class QueriesKeys(Options):
@@ -199,7 +199,7 @@ class DocumentsKeys(Options):
     )
 
     @property
-    def collapse_file(self) -> FileAsked | None:
+    def collapse_file(self) -> FileSpec | None:
         """The table of variants."""
         return self.collapse.file if self.collapse else None
 

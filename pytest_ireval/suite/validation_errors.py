@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from pytest_ireval.errors import Problem, did_you_mean, find_closest, quote
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.suite.scalars import KEY, UnfitError, describe_kind, find_place, unfit
-from pytest_ireval.suite.suite import Reference, RuleAsked, SourceAsked
+from pytest_ireval.suite.suite import Reference, RuleSpec, SourceSpec
 
 Location = tuple[str | int, ...]
 QUOTED = re.compile(r"'([^']*)'")
@@ -108,7 +108,7 @@ def _find_fields(annotation: Any, location: Location, written: Any, registry: Re
 
 def _find_model(annotation: Any, location: Location, written: Any, registry: Registry) -> type[BaseModel] | None:
     """Follow the annotations; the models of sources and rules are the options of the kind that is written."""
-    if annotation in (SourceAsked, Reference) and isinstance(written, dict):
+    if annotation in (SourceSpec, Reference) and isinstance(written, dict):
         kinds = [registry.sources[key] for key in written if key in registry.sources]
         annotation = kinds[0].options if kinds else None
     is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
@@ -120,7 +120,7 @@ def _find_model(annotation: Any, location: Location, written: Any, registry: Reg
     inside = written.get(part, written) if isinstance(written, dict) else written
     if isinstance(written, list) and isinstance(part, int) and part < len(written):
         inside = written[part]
-    if annotation is RuleAsked:
+    if annotation is RuleSpec:
         rule = registry.rules.get(str(part))
         return _find_model(rule.options, below, inside, registry) if rule else None
     if is_model:

@@ -33,13 +33,13 @@ def read_watch(value: object) -> Watch:
     folder = Path(os.path.abspath(value.folder if isinstance(value, Scalar) else ""))
     root = find_root(folder)
     _refuse_machine_path(glob, root)
-    pattern = pattern_of(glob, (root or folder) if glob.startswith("/") else folder)
+    pattern = make_pattern(glob, (root or folder) if glob.startswith("/") else folder)
     if root is not None and not find_places(pattern.base, root):
         raise UnfitError(f"{quote(text)} is outside of the repository: git knows nothing about {pattern.base}")
     return Watch(text, place_of(value), pattern, text.startswith("!"))
 
 
-def pattern_of(glob: str, folder: Path) -> Pattern:
+def make_pattern(glob: str, folder: Path) -> Pattern:
     """The pattern of a glob, seen from a folder. A glob that ends in a name also means everything below it."""
     parts = [part for part in glob.split("/") if part not in ("", ".")]
     fixed = next((number for number, part in enumerate(parts) if WILD.search(part)), len(parts))

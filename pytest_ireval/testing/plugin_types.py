@@ -39,7 +39,7 @@ from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.answers import fetch_answers
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suite.loading import load_suite
-from pytest_ireval.suite.suite import Place, SourceAsked, Suite
+from pytest_ireval.suite.suite import Place, SourceSpec, Suite
 from pytest_ireval.suite.suite_keys import DocumentsKeys, Source
 from pytest_ireval.suite.validation_errors import translate_errors
 from pytest_ireval.testing.contract import Finding, PromiseOfKind, Spared, findings_of
@@ -296,13 +296,13 @@ def check_source(
     try:
         asked = TypeAdapter(Source).validate_python(dict(options), context={"registry": registry})
     except ValidationError as error:
-        problems = translate_errors(error, options, SourceAsked, registry)
+        problems = translate_errors(error, options, SourceSpec, registry)
         raise PluginError(*(replace(each, place=kind.name) for each in problems)) from None
     return findings_of(kind.name, kind.source, SOURCES, _SourceCase(asked, request), not_promised or {})
 
 
 class _SourceCase:
-    def __init__(self, asked: SourceAsked, request: Request) -> None:
+    def __init__(self, asked: SourceSpec, request: Request) -> None:
         self.asked, self.request, self.queries = asked, request, request.queries.ids
 
     @cached_property

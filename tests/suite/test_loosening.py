@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from pytest_ireval.options import AmountText, BoundText, Looser, Number, Text, Texts, ToleranceText
-from pytest_ireval.suite.loosening import changed_options
+from pytest_ireval.suite.loosening import find_changed_options
 from pytest_ireval.suite.options import MORE
 
 
@@ -26,7 +26,7 @@ class Options(BaseModel):
 def looser(**values):
     """Which options let more pass with the second of two values, and which may."""
     before, now = (Options(**{name: both[k] for name, both in values.items() if both[k] is not None}) for k in (0, 1))
-    return {each.name: each.looser for each in changed_options(before, now)}
+    return {each.name: each.looser for each in find_changed_options(before, now)}
 
 
 @pytest.mark.parametrize(

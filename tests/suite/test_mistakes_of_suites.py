@@ -176,7 +176,7 @@ def test_the_defaults_of_built_in_kinds_fit_their_types():
     kinds = (*registry.rules.values(), *registry.sources.values())
 
     assert len(kinds) >= 10
-    assert {kind.name: wrong for kind in kinds if (wrong := kind.options.wrong_defaults(registry))} == {}
+    assert {kind.name: wrong for kind in kinds if (wrong := kind.options.find_wrong_defaults(registry))} == {}
 
 
 def test_types_of_other_people_are_explained_too(mistakes, registry):

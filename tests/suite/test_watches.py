@@ -9,7 +9,7 @@ from toy_kinds import BEGINNING
 from pytest_ireval.repositories.changed_files import Files
 from pytest_ireval.repositories.git import find_places, find_root
 from pytest_ireval.suite.suite import Pattern, Place, Watch
-from pytest_ireval.suite.watches import find_fitting, find_watched, pattern_of
+from pytest_ireval.suite.watches import find_fitting, find_watched, make_pattern
 
 RULES = "rules: [{new_document: {at_most: 1}}]\n"
 
@@ -23,7 +23,7 @@ def repository(shop, tmp_path):
 
 def fits(glob, *files, folders=(), top=Path("/repository"), home="suites"):
     """Which files of a repository a glob fits that is written in its folder ``suites``."""
-    pattern = pattern_of(glob, top if glob.startswith("/") else top / home)
+    pattern = make_pattern(glob, top if glob.startswith("/") else top / home)
     return list(find_fitting(pattern, Files(tuple(sorted(files)), frozenset(folders)), top))
 
 
@@ -73,7 +73,7 @@ def test_exceptions_take_files_out_wherever_they_stand():
     top = Path("/repository")
     texts = ("!**/*.md", "search/**", "!search/generated")
     watches = [
-        Watch(text, Place("", 0, 0), pattern_of(text.removeprefix("!"), top), text.startswith("!")) for text in texts
+        Watch(text, Place("", 0, 0), make_pattern(text.removeprefix("!"), top), text.startswith("!")) for text in texts
     ]
 
     def first(*files):

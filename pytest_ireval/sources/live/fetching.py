@@ -76,7 +76,7 @@ def fetch_over_http(
         fetcher = IndexFetcher(index, options, stack.enter_context(_open_client(index.address)))
         if options.record is not None:
             try:
-                recording = Recording(options.record, request, ("index", index.address, index.looks))
+                recording = Recording(options.record, request, ("index", index.address, index.requests))
                 fetcher.recording = stack.enter_context(recording)
             except SourceError as error:
                 fetcher.note("index facts", format_inline(error))

@@ -25,7 +25,7 @@ BATCH, MOST = 1000, 20_000
 """The numbers of documents that are looked up in one request, and at all."""
 
 
-class Look(NamedTuple):
+class IndexRequest(NamedTuple):
     """A request that asks for no ranking."""
 
     url: str
@@ -36,14 +36,16 @@ class Look(NamedTuple):
 class SearchedIndex:
     """What can be asked of an index beside rankings, and how the answers are read; each engine has its own."""
 
-    def __init__(self, address: str, looks: Mapping[str, Look], *, has_documents_checked: bool = False) -> None:
+    def __init__(
+        self, address: str, requests: Mapping[str, IndexRequest], *, has_documents_checked: bool = False
+    ) -> None:
         self.address = address
-        self.looks = looks
+        self.requests = requests
         """The requests for facts, by name."""
         self.has_documents_checked = has_documents_checked
         """True if the relevant documents are looked up."""
 
-    def list_further_looks(self, answers: Mapping[str, Any]) -> Mapping[str, Look]:  # noqa: ARG002 - most engines have none
+    def list_further_requests(self, answers: Mapping[str, Any]) -> Mapping[str, IndexRequest]:  # noqa: ARG002 - most engines have none
         """Further requests, for what the engine keeps of the request: it may follow from the answers."""
         return {}
 
@@ -55,12 +57,12 @@ class SearchedIndex:
         """The fields that the request searches and the index does not have, found in the same answers."""
         return []
 
-    def look_up(self, ids: Sequence[str]) -> Look:
+    def make_lookup(self, ids: Sequence[str]) -> IndexRequest:
         """The request for documents with these ids."""
         raise NotImplementedError
 
     def read_ids(self, answer: Any) -> list[str]:
-        """The ids in the answer to :meth:`look_up`."""
+        """The ids in the answer to :meth:`make_lookup`."""
         raise NotImplementedError
 
 
@@ -86,20 +88,20 @@ class IndexFetcher:
 
     def fetch_facts(self, when: str) -> Mapping[str, Any]:
         """The facts that the index gives."""
-        answers = self._fetch_answers(self.index.looks, when)
+        answers = self._fetch_answers(self.index.requests, when)
         try:
-            answers |= self._fetch_answers(self.index.list_further_looks(answers), when)
+            answers |= self._fetch_answers(self.index.list_further_requests(answers), when)
             self.unknown_fields = self.index.find_unknown_fields(answers)
             return self.index.read_facts(answers)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             self.note("index facts", f"the answer has an unexpected form ({type(error).__name__}: {str(error)[:80]})")
             return {}
 
-    def _fetch_answers(self, looks: Mapping[str, Look], when: str) -> dict[str, Any]:
+    def _fetch_answers(self, requests: Mapping[str, IndexRequest], when: str) -> dict[str, Any]:
         answers = {}
-        for name, look in looks.items():
+        for name, request in requests.items():
             try:
-                answers[name] = self._fetch_recorded(look, when)
+                answers[name] = self._fetch_recorded(request, when)
             except (AttemptError, LookupError) as error:
                 self.note("index facts", str(error))
         return answers
@@ -112,35 +114,35 @@ class IndexFetcher:
         for begin in range(0, len(wanted), BATCH):
             batch = wanted[begin : begin + BATCH]
             try:
-                there = set(self.index.read_ids(self._fetch_recorded(self.index.look_up(batch), "documents")))
+                there = set(self.index.read_ids(self._fetch_recorded(self.index.make_lookup(batch), "documents")))
             except (AttemptError, LookupError, TypeError, AttributeError) as error:
                 self.note("relevant documents in the index", str(error))
                 return
             yield from (document for document in batch if document not in there)
 
-    def _fetch_recorded(self, look: Look, when: str) -> Any:
+    def _fetch_recorded(self, request: IndexRequest, when: str) -> Any:
         """The answer, recorded or from the system."""
-        sent = {"method": "GET" if look.body is None else "POST", "url": look.url, "json": look.body}
+        sent = {"method": "GET" if request.body is None else "POST", "url": request.url, "json": request.body}
         self._asked += 1
         if self.recording is not None:
-            return self.recording.answer((self._asked, 0), {**sent, "when": when}, lambda: self._fetch(look)).answer
+            return self.recording.answer((self._asked, 0), {**sent, "when": when}, lambda: self._fetch(request)).answer
         if os.environ.get(OFFLINE):
             raise LookupError(f"{OFFLINE} is set")
-        return self._fetch(look).answer
+        return self._fetch(request).answer
 
-    def _fetch(self, look: Look) -> TimedAnswer:
-        method, body = ("GET", None) if look.body is None else ("POST", json.dumps(look.body).encode())
+    def _fetch(self, request: IndexRequest) -> TimedAnswer:
+        method, body = ("GET", None) if request.body is None else ("POST", json.dumps(request.body).encode())
         try:
-            return self.client.fetch_json(method, look.url, body, self.headers, self.timeout)
+            return self.client.fetch_json(method, request.url, body, self.headers, self.timeout)
         except AttemptError as error:
-            raise AttemptError(f"{method} {urlsplit(look.url).path}: {error.complaint}") from error.__cause__
+            raise AttemptError(f"{method} {urlsplit(request.url).path}: {error.complaint}") from error.__cause__
 
 
 class _OptionIndex(SearchedIndex):
     """The index that the option ``index`` describes: an address, and by the name of a fact its path in the answer."""
 
     def __init__(self, address: str, url: str, paths: Mapping[str, str]) -> None:
-        super().__init__(address, {"facts": Look(url)})
+        super().__init__(address, {"facts": IndexRequest(url)})
         self.paths = paths
 
     def read_facts(self, answers: Mapping[str, Any]) -> Mapping[str, Any]:

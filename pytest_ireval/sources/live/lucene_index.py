@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from pytest_ireval.baseline.json_trees import compute_hash
-from pytest_ireval.sources.live.index import COPIES, Look, SearchedIndex, remove_keys
+from pytest_ireval.sources.live.index import COPIES, IndexRequest, SearchedIndex, remove_keys
 from pytest_ireval.sources.live.placeholders import find_placeholders
 from pytest_ireval.sources.live.searched_fields import find_unknown_fields
 
@@ -20,22 +20,25 @@ class LuceneIndex(SearchedIndex):
     """
 
     def __init__(self, address: str, *, asked: Any, pipeline: str, has_documents_checked: bool) -> None:
-        looks = {name: Look(f"{address}/_{name}") for name in ("settings", "mapping", "count")}
-        super().__init__(address, looks, has_documents_checked=has_documents_checked)
+        requests = {name: IndexRequest(f"{address}/_{name}") for name in ("settings", "mapping", "count")}
+        super().__init__(address, requests, has_documents_checked=has_documents_checked)
         self.asked, self.pipeline = asked, pipeline
 
-    def list_further_looks(self, answers: Mapping[str, Any]) -> Mapping[str, Look]:
+    def list_further_requests(self, answers: Mapping[str, Any]) -> Mapping[str, IndexRequest]:
         """Stored templates and scripts, and the pipeline of the request, or else those of the indexes."""
         root = self.address.rpartition("/")[0] if urlsplit(self.address).path else self.address
-        looks = {f"script {name}": Look(f"{root}/_scripts/{quote(name, safe='')}") for name in _find_stored(self.asked)}
+        requests = {
+            f"script {name}": IndexRequest(f"{root}/_scripts/{quote(name, safe='')}")
+            for name in _find_stored(self.asked)
+        }
         pipelines = {self.pipeline}
         if not self.pipeline:
             settings = [_nest_settings(each["settings"]["index"]) for each in answers.get("settings", {}).values()]
             pipelines = {each.get("search", {}).get("default_pipeline", "") for each in settings}
         for name in sorted(pipelines - {"", "_none"}):
             if not any(find_placeholders(name)):
-                looks[f"pipeline {name}"] = Look(f"{root}/_search/pipeline/{quote(name, safe='')}")
-        return looks
+                requests[f"pipeline {name}"] = IndexRequest(f"{root}/_search/pipeline/{quote(name, safe='')}")
+        return requests
 
     def read_facts(self, answers: Mapping[str, Any]) -> Mapping[str, Any]:
         """Name and uuid of the index behind the name, its mapping and analysis, the count, and what is stored."""
@@ -58,14 +61,14 @@ class LuceneIndex(SearchedIndex):
         """Those that no mapping has."""
         return find_unknown_fields(self.asked, answers)
 
-    def look_up(self, ids: Sequence[str]) -> Look:
+    def make_lookup(self, ids: Sequence[str]) -> IndexRequest:
         """A search by ids, which finds what a search finds: behind an alias of several indexes, too."""
         query = {"ids": {"values": [*ids]}}
         body = {"query": query, "size": COPIES * len(ids), "_source": False, "track_total_hits": False}
-        return Look(f"{self.address}/_search", body)
+        return IndexRequest(f"{self.address}/_search", body)
 
     def read_ids(self, answer: Any) -> list[str]:
-        """The ids in the answer to :meth:`look_up`."""
+        """The ids in the answer to :meth:`make_lookup`."""
         return [hit["_id"] for hit in answer["hits"]["hits"]]
 
 

@@ -13,7 +13,7 @@ from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.sources.live.engine_options import DOCUMENT, ExplainingOptions, format_explanation, make_path
 from pytest_ireval.sources.live.exchange import Exchange, compile_path
 from pytest_ireval.sources.live.fetching import fetch_once, fetch_over_http
-from pytest_ireval.sources.live.index import COPIES, Look, SearchedIndex, remove_keys
+from pytest_ireval.sources.live.index import COPIES, IndexRequest, SearchedIndex, remove_keys
 from pytest_ireval.sources.live.placeholders import JsonTree
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.sources.request_mistakes import find_sizes
@@ -92,13 +92,18 @@ class _SolrIndex(SearchedIndex):
 
     def __init__(self, options: SolrOptions) -> None:
         address = options.solr.rstrip("/")
-        looks = {"schema": Look(f"{address}/schema"), "count": Look(f"{address}/select?q=*:*&rows=0")}
-        super().__init__(address, looks, has_documents_checked=options.check_documents)
+        requests = {
+            "schema": IndexRequest(f"{address}/schema"),
+            "count": IndexRequest(f"{address}/select?q=*:*&rows=0"),
+        }
+        super().__init__(address, requests, has_documents_checked=options.check_documents)
         self.key = options.key
 
-    def list_further_looks(self, answers: Mapping[str, Any]) -> Mapping[str, Look]:  # noqa: ARG002 - it is always the same
+    def list_further_requests(self, answers: Mapping[str, Any]) -> Mapping[str, IndexRequest]:  # noqa: ARG002 - it is always the same
         """The handler of the searches."""
-        return {"handler": Look(f"{self.address}/config/requestHandler?componentName=/select&expandParams=true")}
+        return {
+            "handler": IndexRequest(f"{self.address}/config/requestHandler?componentName=/select&expandParams=true")
+        }
 
     def read_facts(self, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Read what is there: a login may be allowed to search only."""
@@ -114,13 +119,15 @@ class _SolrIndex(SearchedIndex):
             facts |= {"mapping": compute_hash(schema), "details": _collect_schema_details(schema)}
         return facts
 
-    def look_up(self, ids: Sequence[str]) -> Look:
+    def make_lookup(self, ids: Sequence[str]) -> IndexRequest:
         """A query by terms of the field with the id."""
         query = {"terms": {"f": self.key, "separator": "\n", "query": "\n".join(ids)}}
-        return Look(f"{self.address}/select", {"query": query, "limit": COPIES * len(ids), "fields": [self.key]})
+        return IndexRequest(
+            f"{self.address}/select", {"query": query, "limit": COPIES * len(ids), "fields": [self.key]}
+        )
 
     def read_ids(self, answer: Any) -> list[str]:
-        """The ids in the answer to :meth:`look_up`."""
+        """The ids in the answer to :meth:`make_lookup`."""
         read_key = compile_path(make_path(self.key))
         return [str(read_key(document)) for document in answer["response"]["docs"]]
 
