@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pytest_ireval_lab.commands.self_test_command import again_text, self_test_text
+from pytest_ireval_lab.commands.self_test_command import format_asked_again, format_self_test
 from pytest_ireval_lab.self_test.results import (
     AskedAgain,
     FalseAlarms,
@@ -103,7 +103,7 @@ def test_promises_that_are_broken_are_marked():
     levels = (Level(0.05, 3, 20, 4, 0), Level(1.0, 60, 1, 0, 1))
     missed = MutantNoticed("documents with other ids", 60, levels, unnoticed_is_right=True)
     found = SelfTest("shop", "shop.yaml", 60, 200, "now and before", 12, "", (whole, evidence), (missed,), harmless)
-    text = self_test_text(found)
+    text = format_self_test(found)
 
     assert not found.holds
     assert "worsened::AP     evidence    25%      19% .. 32%          20%        5%  <- broken\n" in text
@@ -126,7 +126,7 @@ def test_noise_is_a_table_and_what_lies_below_it_is_named():
         rules=(SameAgain("no_regression::AP.all", "fail", "AP fell 2%"),),
     )
 
-    assert again_text(found) == (
+    assert format_asked_again(found) == (
         "shop (shop.yaml)\n\n"
         "python: shop:search was asked 2 times: the list of 15 of 60 queries (25%) changed.\n\n"
         "metric  queries  moved  sd of an answer  noise floor  share of variance  repeat for 10%\n"

@@ -60,101 +60,107 @@ def command(
     from pytest_ireval_lab.self_test.run import self_test
 
     if repeat is not None:
-        _test_suites(suite, form, partial(ask_again, times=repeat, bars=LateBar), again_text)
+        _test_suites(suite, form, partial(ask_again, times=repeat, bars=LateBar), format_asked_again)
     else:
         rehearse = partial(self_test, trials=trials, against=against, bars=LateBar)
-        _test_suites(suite, form, rehearse, self_test_text)
+        _test_suites(suite, form, rehearse, format_self_test)
 
 
 def _test_suites(path: Path, form: str, rehearse: Callable[[Suite, Registry], R], text: Callable[[R], str]) -> None:
     registry = load_registry(path)
-    found = [rehearse(suite, registry) for suite in load_suites(path, registry)]
+    results = [rehearse(suite, registry) for suite in load_suites(path, registry)]
     if form == "json":
-        suites = [{**asdict(each), "holds": each.holds} for each in found]
+        suites = [{**asdict(each), "holds": each.holds} for each in results]
         click.echo(json.dumps({"format": 1, "suites": suites}, ensure_ascii=False))
     else:
-        click.echo("\n".join(map(text, found)), nl=False)
-    sys.exit(0 if all(each.holds for each in found) else 1)
+        click.echo("\n".join(map(text, results)), nl=False)
+    sys.exit(0 if all(each.holds for each in results) else 1)
 
 
-def self_test_text(found: SelfTest) -> str:
+def format_self_test(result: SelfTest) -> str:
     """Everything below each other; the last line is the verdict."""
-    parts = [_alarms(found), _damage(found), _harmless(found), "\n".join(_notes(found)), _verdict(found)]
+    parts = [
+        _format_alarms(result),
+        _format_damage(result),
+        _format_harmless(result),
+        "\n".join(_list_notes(result)),
+        _format_verdict(result),
+    ]
     return (
-        f"{escape_unprintable(found.suite)} ({escape_unprintable(found.file)})\n\n"
+        f"{escape_unprintable(result.suite)} ({escape_unprintable(result.file)})\n\n"
         + "\n\n".join(filter(None, parts))
         + "\n"
     )
 
 
-def _alarms(found: SelfTest) -> str:
-    if found.nothing_to_swap:
+def _format_alarms(result: SelfTest) -> str:
+    if result.nothing_to_swap:
         hint = "--against RANKINGS names other rankings of these queries to compare with"
-        return _paragraph(f"False alarms: unknown, because {found.nothing_to_swap}; {hint}.")
-    whole, *rules = found.alarms
-    head = _paragraph(
-        f"False alarms: {format_count(found.trials, 'time')}, the values of each query in "
-        f"{found.compared} were swapped or kept at random; "
-        f"they differ on {found.differing} of {format_count(found.queries, 'query')}. "
+        return _wrap(f"False alarms: unknown, because {result.nothing_to_swap}; {hint}.")
+    whole, *rules = result.alarms
+    head = _wrap(
+        f"False alarms: {format_count(result.trials, 'time')}, the values of each query in "
+        f"{result.compared} were swapped or kept at random; "
+        f"they differ on {result.differing} of {format_count(result.queries, 'query')}. "
         "All gains and losses are due to chance."
     )
     header = ["rule", "decided by", "red", "95% limits", "by evidence", "promised", ""]
-    rows = [_alarm_row(each) for each in (*rules, whole)]
-    limits = f"95% limits: {percent(whole.low)} to {percent(whole.high)}"
-    last = _paragraph(f"This suite turns {percent(whole.share)} of harmless changes of this kind red ({limits}).")
+    rows = [_make_alarm_row(each) for each in (*rules, whole)]
+    limits = f"95% limits: {format_percent(whole.low)} to {format_percent(whole.high)}"
+    last = _wrap(f"This suite turns {format_percent(whole.share)} of harmless changes of this kind red ({limits}).")
     return "\n".join((head, "", format_table(header, rows, (2, 3, 4, 5)), "", last))
 
 
-def _paragraph(text: str) -> str:
+def _wrap(text: str) -> str:
     return "\n".join(wrap_text(text, WIDTH))
 
 
-def _alarm_row(each: FalseAlarms) -> list[str]:
+def _make_alarm_row(each: FalseAlarms) -> list[str]:
     promised = each.promised is not None
     return [
         each.rule or "the whole suite",
         each.decided_by,
-        percent(each.share),
-        f"{percent(each.low)} .. {percent(each.high)}",
-        percent(each.by_evidence / each.runs) if promised else "-",
-        percent(each.promised or 0.0) if promised else "-",
+        format_percent(each.share),
+        f"{format_percent(each.low)} .. {format_percent(each.high)}",
+        format_percent(each.by_evidence / each.runs) if promised else "-",
+        format_percent(each.promised or 0.0) if promised else "-",
         "<- broken" if each.broken else "",
     ]
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """``0.025`` as ``2.5%``."""
     return f"{100 * share:.1f}".removesuffix(".0") + "%"
 
 
-def _damage(found: SelfTest) -> str:
-    seen = [each for each in found.mutants if each.noticed_from is not None]
+def _format_damage(result: SelfTest) -> str:
+    noticed = [each for each in result.mutants if each.noticed_from is not None]
     header = ["damage", "queries", "noticed from", "by"]
-    rows = [[each.name, str(each.queries), _from(each), _some(each.rules)] for each in seen]
+    rows = [[each.name, str(each.queries), _format_share(each), _name_first_rule(each.rules)] for each in noticed]
     head = "Would this gate notice? Damage to the accepted rankings, for more and more queries:"
     lines = [head, "", format_table(header, rows, (1, 2))] if rows else []
-    missed = [each for each in found.mutants if each.noticed_from is None]
+    missed = [each for each in result.mutants if each.noticed_from is None]
     if missed:
         lines += ["", "Damage that no rule notices:" if lines else "No rule notices any of the damage:"]
-        lines += [f"  {each.name}: {_missed(each)}" for each in missed]
+        lines += [f"  {each.name}: {_describe_unnoticed(each)}" for each in missed]
     return "\n".join(lines).strip()
 
 
-def _from(each: MutantNoticed) -> str:
+def _format_share(each: MutantNoticed) -> str:
     last = each.levels[-1]
-    return "all" if each.noticed_from == 1 else f"{percent(each.noticed_from or 0.0)} ({last.queries})"
+    return "all" if each.noticed_from == 1 else f"{format_percent(each.noticed_from or 0.0)} ({last.queries})"
 
 
-def _some(rules: Sequence[str]) -> str:
+def _name_first_rule(rules: Sequence[str]) -> str:
     """The first rule, and the number of others; JSON has all."""
     return "".join(rules[:1]) + (f" and {len(rules) - 1} more" if len(rules) > 1 else "")
 
 
-def _missed(each: MutantNoticed) -> str:
+def _describe_unnoticed(each: MutantNoticed) -> str:
     last = each.levels[-1]
     most = max(each.levels, key=lambda level: level.red / level.trials)
     said = (
-        f"red in {most.red} of {format_count(most.trials, 'trial')} at {percent(most.share)}"
+        f"red in {most.red} of {format_count(most.trials, 'trial')} at {format_percent(most.share)}"
         if most.red
         else "never red"
     )
@@ -163,87 +169,87 @@ def _missed(each: MutantNoticed) -> str:
     return f"{said}{unsure}{right} ({format_count(last.queries, 'query')})"
 
 
-def _harmless(found: SelfTest) -> str:
+def _format_harmless(result: SelfTest) -> str:
     rows = []
-    for each in found.harmless:
+    for each in result.harmless:
         tried = f"RED: {', '.join(each.red)}" if each.red else "pass"
         rows.append([each.name, tried if each.tried else f"not tried: {each.why}"])
     return "Harmless changes, which must not turn a rule red:\n\n" + format_table(["change", "verdict"], rows)
 
 
-def _verdict(found: SelfTest) -> str:
-    complaints = [f"self-test: FAIL: {each.name}: {', '.join(each.red)}" for each in found.harmless if each.red]
-    broken = [each.rule or "the whole suite" for each in found.alarms if each.broken]
+def _format_verdict(result: SelfTest) -> str:
+    complaints = [f"self-test: FAIL: {each.name}: {', '.join(each.red)}" for each in result.harmless if each.red]
+    broken = [each.rule or "the whole suite" for each in result.alarms if each.broken]
     if broken:
         complaints.append(f"self-test: FAIL: more alarms than 5% by chance: {', '.join(broken)}")
-    return _paragraph("; ".join(complaints) or "self-test: pass")
+    return _wrap("; ".join(complaints) or "self-test: pass")
 
 
-def _notes(found: SelfTest) -> Iterator[str]:
-    for each in found.mutants:
+def _list_notes(result: SelfTest) -> Iterator[str]:
+    for each in result.mutants:
         if each.unnoticed_is_right and each.noticed_from is not None:
-            yield _paragraph(
+            yield _wrap(
                 f"note: {each.name} turn it red, although they have no judgments: if ids of documents change some "
                 "day, name the old and new ids in documents: {aliases: FILE}"
             )
-    for note in found.notes:
-        yield _paragraph(f"note: {note}")
+    for note in result.notes:
+        yield _wrap(f"note: {note}")
 
 
-def again_text(found: AskedAgain) -> str:
+def format_asked_again(result: AskedAgain) -> str:
     """Everything below each other; the last line is the verdict."""
-    moved = [] if found.same else [_metrics(found), _tolerances(found)]
-    parts = [_answers(found), *moved, _red(found), f"self-test: {'pass' if found.holds else 'FAIL'}"]
+    moved = [] if result.same else [_format_metrics(result), _format_tolerances(result)]
+    parts = [_describe_answers(result), *moved, _list_red(result), f"self-test: {'pass' if result.holds else 'FAIL'}"]
     return (
-        f"{escape_unprintable(found.suite)} ({escape_unprintable(found.file)})\n\n"
+        f"{escape_unprintable(result.suite)} ({escape_unprintable(result.file)})\n\n"
         + "\n\n".join(filter(None, parts))
         + "\n"
     )
 
 
-def _answers(found: AskedAgain) -> str:
-    asked = f"{found.source} was asked {format_count(found.answers, 'time')}"
-    if found.same:
-        both = "both answers are the same" if found.answers == 2 else f"all {found.answers} answers are the same"
+def _describe_answers(result: AskedAgain) -> str:
+    asked = f"{result.source} was asked {format_count(result.answers, 'time')}"
+    if result.same:
+        both = "both answers are the same" if result.answers == 2 else f"all {result.answers} answers are the same"
         return escape_unprintable(f"{asked}: {both}. Every change of a figure is a change of the ranking.")
-    share = percent(found.lists / found.queries)
+    share = format_percent(result.lists / result.queries)
     return escape_unprintable(
-        f"{asked}: the list of {found.lists} of {format_count(found.queries, 'query')} ({share}) changed."
+        f"{asked}: the list of {result.lists} of {format_count(result.queries, 'query')} ({share}) changed."
     )
 
 
-def _red(found: AskedAgain) -> str:
-    red = [each for each in found.rules if each.verdict in ("fail", "error")]
+def _list_red(result: AskedAgain) -> str:
+    red = [each for each in result.rules if each.verdict in ("fail", "error")]
     if not red:
-        return f"Comparing one answer with the next: {format_count(len(found.rules), 'verdict')}, none red."
+        return f"Comparing one answer with the next: {format_count(len(result.rules), 'verdict')}, none red."
     lines = [f"  {each.rule}: {each.headline}" for each in red]
     return "\n".join(
         ["Comparing one answer with the next is red, though nothing changed:", *map(escape_unprintable, lines)]
     )
 
 
-def _metrics(found: AskedAgain) -> str:
+def _format_metrics(result: AskedAgain) -> str:
     header = ["metric", "queries", "moved", "sd of an answer", "noise floor", "share of variance", "repeat for 10%"]
-    return format_table(header, [_metric_row(each) for each in found.metrics], range(1, 7))
+    return format_table(header, [_make_metric_row(each) for each in result.metrics], range(1, 7))
 
 
-def _metric_row(each: MetricNoise) -> list[str]:
+def _make_metric_row(each: MetricNoise) -> list[str]:
     return [
         each.metric,
         str(each.queries),
         str(each.moved),
         f"{each.sd:.4f}",
         f"{each.floor:.4f}",
-        "-" if each.share is None else percent(each.share),
+        "-" if each.share is None else format_percent(each.share),
         "-" if each.repeat is None else str(each.repeat),
     ]
 
 
-def _tolerances(found: AskedAgain) -> str:
-    if not found.tolerances:
+def _format_tolerances(result: AskedAgain) -> str:
+    if not result.tolerances:
         return ""
     rows = []
-    for each in found.tolerances:
+    for each in result.tolerances:
         note = f"below the noise: it will {'be red' if each.red else 'warn'} by chance" if each.below else ""
         rows.append([each.rule, f"{each.tolerance:.4f}", f"{each.floor:.4f}", note])
     return format_table(["rule", "tolerance", "noise floor", ""], rows, (1, 2))
