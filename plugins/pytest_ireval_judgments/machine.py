@@ -96,13 +96,13 @@ class MachineJudge:
 
     def key(self, item: Item) -> str:
         """Equal for equal questions to the same program; an id counts only where there is nothing else to read."""
-        asked = (
+        question = (
             item.text or item.query,
             dict(item.about),
             dict(item.fields) or item.document,
             list(self.grades.items()),
         )
-        whole = json.dumps([*asked, self.command, self.model, self.scripts_hash, self.prompt_hash], sort_keys=True)
+        whole = json.dumps([*question, self.command, self.model, self.scripts_hash, self.prompt_hash], sort_keys=True)
         return hashlib.sha256(whole.encode()).hexdigest()[:32]
 
 
@@ -118,8 +118,8 @@ class AnswerCache:
         for number, line in enumerate(whole.splitlines(), 1):
             try:
                 found = json.loads(line)
-                said = int(found["grade"]), str(found["model"]), str(found["date"]), float(found["cost"])
-                self.known[str(found["key"])] = GivenGrade(*said)
+                values = int(found["grade"]), str(found["model"]), str(found["date"]), float(found["cost"])
+                self.known[str(found["key"])] = GivenGrade(*values)
             except (ValueError, KeyError, TypeError, RecursionError):
                 complaint = "is not an answer that ireval judge wrote"
                 remedy = "remove the line, or name another file with --cache"
@@ -237,16 +237,16 @@ class Asking:
         elif not complaint and not isinstance(model, str):
             complaint = f"has the model {quote(repr(model))}, which is not text"
         if complaint or cost is None:
-            said = f"the line: {quote(_show_line(line))}"
-            raise BadAnswerError(Problem(f"{complaint} ({about})", place, suggestion=said, allowed=allowed))
+            shown_line = f"the line: {quote(_show_line(line))}"
+            raise BadAnswerError(Problem(f"{complaint} ({about})", place, suggestion=shown_line, allowed=allowed))
         plain = " ".join(model.encode("utf-8", "replace").decode().split())
         return GivenGrade(int(grade), plain, self.date, cost)
 
 
-def _parse_cost(said: object) -> float | None:
+def _parse_cost(value: object) -> float | None:
     """A finite number that is not below 0."""
     try:
-        cost = float(said) if isinstance(said, int | float) and not isinstance(said, bool) else -1.0
+        cost = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else -1.0
     except OverflowError:
         return None
     return cost if isfinite(cost) and cost >= 0 else None

@@ -269,22 +269,22 @@ def draw_sample(
     counts = log.counts[:number].astype(np.float64)
     total = float(counts.sum())
     stratum = np.searchsorted(np.cumsum(shares)[:-1] * total / 100, np.cumsum(counts) - counts, side="right")
-    weight, held = np.zeros(len(log.names)), np.zeros(len(log.names), bool)
+    weight, in_holdout = np.zeros(len(log.names)), np.zeros(len(log.names), bool)
     for place, size in enumerate(sizes):
         rows = np.flatnonzero(stratum == place)
         chance = compute_chances(counts[rows], size)
         chosen = draw_pareto(chance, np.array([_draw_number(log.names[row], seed, "draw") for row in rows.tolist()]))
         rows, chance = rows[chosen], chance[chosen]
         weight[rows] = counts[rows] / chance / total
-        held[rows] = [_is_held_out(log.names[row], seed, holdout, kept) for row in rows.tolist()]
+        in_holdout[rows] = [_is_held_out(log.names[row], seed, holdout, kept) for row in rows.tolist()]
         whole = weight[rows].sum()
-        for part in (rows[held[rows]], rows[~held[rows]]):
+        for part in (rows[in_holdout[rows]], rows[~in_holdout[rows]]):
             weight[part] *= whole / (weight[part].sum() or 1.0)
     known = {name: row for row, name in enumerate(log.names) if name in kept} if kept else {}
     drawn = []
     for row in sorted({*np.flatnonzero(weight).tolist(), *known.values()}, key=lambda row: (not weight[row], row)):
         name = log.names[row]
-        old = kept.get(name) or EarlierQuery(_make_id(name), log.texts[row], bool(held[row]), {})
+        old = kept.get(name) or EarlierQuery(_make_id(name), log.texts[row], bool(in_holdout[row]), {})
         within = STRATA[stratum[row] if row < number else -1]
         drawn.append(DrawnQuery(name, old, within, int(log.counts[row]), float(weight[row])))
     drawn += [DrawnQuery(name, kept[name], STRATA[-1], 0, 0.0) for name in sorted(kept.keys() - known.keys())]

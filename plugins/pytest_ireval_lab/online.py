@@ -199,12 +199,12 @@ def _find_chances(grades: Floats, highest: float, users: Users) -> _Chances:
 def _share_preferences(chances: _Chances, sides: Integers) -> Floats:
     """For each list the shares of users who give A more credit, and B.
 
-    A column of ``reading`` and ``gone`` is a difference of credit, from -depth to depth.
+    A column of ``reading`` and ``finished`` is a difference of credit, from -depth to depth.
     """
     lists, depth = chances.click.shape
     reading = np.zeros((lists, 2 * depth + 1))
     reading[:, depth] = 1.0
-    gone = np.zeros_like(reading)
+    finished = np.zeros_like(reading)
     for rank in range(depth):
         clicked = reading * chances.click[:, rank, None]
         reading = reading - clicked
@@ -213,10 +213,10 @@ def _share_preferences(chances: _Chances, sides: Integers) -> Floats:
             clicked[rows] = np.roll(clicked[rows], side, axis=1)
         satisfied = 0.0 if chances.independent else clicked * chances.stop[:, rank, None]
         staying = (reading + clicked - satisfied) * (1.0 if chances.independent else chances.patience)
-        gone += reading + clicked - staying
+        finished += reading + clicked - staying
         reading = staying
-    gone += reading
-    return np.column_stack((gone[:, :depth].sum(axis=1), gone[:, depth + 1 :].sum(axis=1)))
+    finished += reading
+    return np.column_stack((finished[:, :depth].sum(axis=1), finished[:, depth + 1 :].sum(axis=1)))
 
 
 def _share_clicks(chances: _Chances) -> Floats:

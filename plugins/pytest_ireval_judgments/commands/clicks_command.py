@@ -148,10 +148,10 @@ def command(
         searches, lacking = log.searches, list[str]()
         left_out: list[Row] = [each._asdict() for each in log.left_out]
         if queries is not None:
-            asked = read_queries(queries, format=queries_format, registry=registry_at(None))
-            known = _map_ids(asked, searches.queries)
+            named_queries = read_queries(queries, format=queries_format, registry=registry_at(None))
+            known = _map_ids(named_queries, searches.queries)
             searches, others = select_queries(searches, known)
-            lacking = [query for query in asked.ids if query not in known.values()]
+            lacking = [query for query in named_queries.ids if query not in known.values()]
             if others:
                 left_out.append(
                     {"reason": f"searches of queries that are not in {queries}", "number": others, "first": ""}
@@ -189,14 +189,14 @@ def _find_policy(name: str, suites: Path | None) -> ClickPolicy:
     return policies[name]
 
 
-def _map_ids(asked: Queries, names: Sequence[str]) -> dict[str, str]:
+def _map_ids(named_queries: Queries, names: Sequence[str]) -> dict[str, str]:
     """For queries of a log the ids that a file gives them, by id or else by text."""
     by_text: dict[str, str] = {}
-    for query, text in zip(asked.ids, map(normalize, asked.text), strict=True):
+    for query, text in zip(named_queries.ids, map(normalize, named_queries.text), strict=True):
         if text and by_text.setdefault(text, query) != query:
             complaint = f"queries {by_text[text]!r} and {query!r} have the same text, so a search could be of both"
-            raise InputError(Problem(complaint, asked.origin, suggestion="remove one of them"))
-    known = {name: name if name in asked.position else by_text.get(normalize(name), "") for name in names}
+            raise InputError(Problem(complaint, named_queries.origin, suggestion="remove one of them"))
+    known = {name: name if name in named_queries.position else by_text.get(normalize(name), "") for name in names}
     return {name: query for name, query in known.items() if query}
 
 

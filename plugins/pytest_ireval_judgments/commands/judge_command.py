@@ -141,9 +141,9 @@ def command(
     text, version = _read_guideline(guideline)
     row = {"date": _today().isoformat(), "guideline": version}
     if program is not None:
-        asked = MachineJudge(program, scale, options["model_name"] or "", options["prompt"], options["timeout"])
-        file = JudgmentFile(target, _make_file_name(judge or asked.name))
-        sys.exit(_judge_by_program(home / pool.name, read, file, asked, row, form, options))
+        machine_judge = MachineJudge(program, scale, options["model_name"] or "", options["prompt"], options["timeout"])
+        file = JudgmentFile(target, _make_file_name(judge or machine_judge.name))
+        sys.exit(_judge_by_program(home / pool.name, read, file, machine_judge, row, form, options))
     from pytest_ireval_judgments.commands.rating_page import Rating
 
     file = JudgmentFile(target, _make_file_name(judge or _find_login()))

@@ -14,7 +14,7 @@ from pytest_ireval.plugin_api import Grades, did_you_mean
 from pytest_ireval_judgments.linting import CHECKS, Doubt, find_doubts
 
 FIRST = 5
-"""The findings of a check that are shown unless all are asked for."""
+"""The findings of a check that are listed unless all are asked for."""
 
 
 @click.command(name="lint", context_settings={"show_default": True})
@@ -54,7 +54,7 @@ def command(
     if holdout is not None and queries is None:
         raise click.UsageError("--holdout is compared with --queries: give both")
     registry = registry_at(None)
-    found = find_doubts(
+    doubts = find_doubts(
         read_judgments(judgments, format=judgments_format, grades=grades, registry=registry),
         None if queries is None else read_queries(queries, format=queries_format, registry=registry),
         [read_rankings(path, format=rankings_format, registry=registry) for path in rankings],
@@ -62,9 +62,9 @@ def command(
         scale=None if scale is None else _parse_scale(scale),
         rel=rel,
     )
-    shown = [finding for finding in found if finding.check not in ignore]
-    click.echo(_format_json(shown) if form == "json" else _format_text(shown, len(found) - len(shown), whole=whole))
-    sys.exit(1 if shown else 0)
+    listed = [finding for finding in doubts if finding.check not in ignore]
+    click.echo(_format_json(listed) if form == "json" else _format_text(listed, len(doubts) - len(listed), whole=whole))
+    sys.exit(1 if listed else 0)
 
 
 def _parse_scale(text: str) -> tuple[float, float]:
@@ -78,21 +78,21 @@ def _parse_scale(text: str) -> tuple[float, float]:
     return low, high
 
 
-def _format_text(found: list[Doubt], ignored: int, *, whole: bool) -> str:
+def _format_text(doubts: list[Doubt], ignored: int, *, whole: bool) -> str:
     lines = []
-    for name, group in groupby(found, lambda finding: finding.check):
+    for name, group in groupby(doubts, lambda finding: finding.check):
         these = list(group)
-        shown = these if whole else these[:FIRST]
-        lines += [f"{finding.place}: {finding.text} [{name}]" for finding in shown]
-        lines += [f"… and {len(these) - FIRST:,} more [{name}]: --all shows them"] if len(these) > len(shown) else []
-    count = {name: sum(finding.check == name for finding in found) for name in CHECKS}
+        listed = these if whole else these[:FIRST]
+        lines += [f"{finding.place}: {finding.text} [{name}]" for finding in listed]
+        lines += [f"… and {len(these) - FIRST:,} more [{name}]: --all shows them"] if len(these) > len(listed) else []
+    count = {name: sum(finding.check == name for finding in doubts) for name in CHECKS}
     summary = ", ".join(f"{number} {name}" for name, number in count.items() if number)
     left = f"; {ignored} ignored" if ignored else ""
-    return "\n".join([*lines, f"{len(found)} found: {summary}{left}" if found else f"nothing found{left}"])
+    return "\n".join([*lines, f"{len(doubts)} found: {summary}{left}" if doubts else f"nothing found{left}"])
 
 
-def _format_json(found: list[Doubt]) -> str:
+def _format_json(doubts: list[Doubt]) -> str:
     import json
 
-    entries = [{"place": finding.place, "check": finding.check, "text": finding.text} for finding in found]
+    entries = [{"place": finding.place, "check": finding.check, "text": finding.text} for finding in doubts]
     return json.dumps({"format": 1, "findings": entries}, ensure_ascii=False)

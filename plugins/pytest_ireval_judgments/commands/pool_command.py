@@ -95,15 +95,15 @@ def command(
             )
             for name, path in named_files(rankings).items()
         }
-    asked = None if queries is None else read_queries(queries, format=queries_format, registry=registry)
+    named_queries = None if queries is None else read_queries(queries, format=queries_format, registry=registry)
     cut = {name: keep_first_documents(each, depth) for name, each in whole.items()}
-    pool = make_pool(cut, known, seed, asked.ids if asked else ())
+    pool = make_pool(cut, known, seed, named_queries.ids if named_queries else ())
     sheets = [Sheet("contributions", [each._asdict() for each in pool.contributions])]
     notes = []
     if known is not None and (
-        strange := [name for name in whole if set(whole[name].queries).isdisjoint(known.queries)]
+        not_judged := [name for name in whole if set(whole[name].queries).isdisjoint(known.queries)]
     ):
-        notes.append(f"not scored: no query of {first_of(strange)} is judged in {known.origin}")
+        notes.append(f"not scored: no query of {first_of(not_judged)} is judged in {known.origin}")
     elif known is not None and len(whole) > 1:
         sheets.append(
             Sheet(
@@ -112,7 +112,7 @@ def command(
                 "With all judgments, and without those of documents that only this ranking has:",
             )
         )
-    show(sheets, [*notes, *_write_pool(pool, asked, fields, target)], form)
+    show(sheets, [*notes, *_write_pool(pool, named_queries, fields, target)], form)
 
 
 def _write_pool(pool: Pool, queries: Queries | None, fields: str | None, target: str) -> Iterator[str]:

@@ -201,11 +201,11 @@ def _describe_sample(
             f"{sample.rare_searches / log.searches:.1%} of all searches; the set does not stand for them"
         )
     only_kept = [each for each in sample.drawn if not each.weight]
-    gone = [each.kept.text for each in only_kept if not each.searches]
+    missing = [each.kept.text for each in only_kept if not each.searches]
     if only_kept:
         yield f"kept with weight 0: {format_count(len(only_kept), 'query')} of the earlier set, not drawn again"
-    if gone:
-        yield f"not in the log any more: {format_count(len(gone), 'query')}: {first_of(gone)}"
+    if missing:
+        yield f"not in the log any more: {format_count(len(missing), 'query')}: {first_of(missing)}"
     for stratum in sample.strata:
         for held_out, path in enumerate(files):
             if stratum.queries and not sample.part(stratum.name, held_out=bool(held_out)):

@@ -218,24 +218,24 @@ def _write_lists(
     """Write the lists, and show how much the rankings leave to compare."""
     if Path(target).exists() and not force:
         raise IrevalError(Problem(f"would overwrite {target}", suggestion="--force overwrites"))
-    drawn = [*draw_lists(lists.a, lists.b, depth, draws, seed)]
+    drawn_lists = [*draw_lists(lists.a, lists.b, depth, draws, seed)]
     if Path(target).suffix.lower() == ".jsonl":
-        rows = ({"query": each.query, "draw": each.draw, **each.interleaved._asdict()} for each in drawn)
+        rows = ({"query": each.query, "draw": each.draw, **each.interleaved._asdict()} for each in drawn_lists)
         write_files({target: (f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)})
     else:
         cells = (
             (each.query, each.draw, json.dumps(each.interleaved.documents, ensure_ascii=False), each.interleaved.teams)
-            for each in drawn
+            for each in drawn_lists
         )
         write_table(("query", "draw", "documents", "teams"), cells, target)
-    teams = Counter(letter for each in drawn for letter in each.interleaved.teams)
+    teams = Counter(letter for each in drawn_lists for letter in each.interleaved.teams)
     queries = {*lists.a, *lists.b}
     same = sum(lists.a.get(query, [])[:depth] == lists.b.get(query, [])[:depth] for query in queries)
-    row = {"queries": len(queries), "same_list": same, "lists": len(drawn)}
+    row = {"queries": len(queries), "same_list": same, "lists": len(drawn_lists)}
     row |= {"team_a": teams["A"], "team_b": teams["B"], "no_team": teams[NO_TEAM]}
     headers = {"same_list": "same in both"}
     headers |= {f"team_{side}": f"documents of {name}" for side, name in zip("ab", lists.names, strict=True)}
-    written = f"wrote {target}: {format_count(len(drawn), 'list')} of {format_count(len(queries), 'query')}"
+    written = f"wrote {target}: {format_count(len(drawn_lists), 'list')} of {format_count(len(queries), 'query')}"
     show([Sheet("lists", [row], headers=headers)], [written, *_note_missing_queries(lists)], form)
 
 
