@@ -90,7 +90,7 @@ def test_a_lost_shard_is_seen_in_the_answer_alone(opensearch_nodes):
 
 
 def started(name, *arguments):
-    """The command of CONTRIBUTING, once it answers: its process, the URL, and the folder of the engine."""
+    """The command of README.md, once it answers: its process, the URL, and the folder of the engine."""
     process = subprocess.Popen([sys.executable, START, name, *arguments], stdout=subprocess.PIPE, text=True)
     line = process.stdout.readline()
     url, log = re.fullmatch(r"(\S+)  \(process \d+, \d+ MB, log (.+)\)\n", line).groups()
