@@ -125,8 +125,8 @@ def read_contents(
                 continue
             reader = choose_reader(file, content, readers, format, option)
             value = run_reader(reader, file, Reading(grades, recognised=format is None))
-            if _holds(value, content):
-                found[content], formats[content] = _as_table(value, content, file.name, grades), reader.name
+            if _has_content(value, content):
+                found[content], formats[content] = _convert_to_table(value, content, file.name, grades), reader.name
             elif isinstance(value, Table):
                 columns = list(value.columns)
         if not found:
@@ -143,7 +143,7 @@ def _can_hold(file: InputFile, content: Content, readers: Sequence[Reader], name
     return any(reader.holds == content and name in (reader.name, *reader.also) for reader in readers)
 
 
-def _holds(value: Any, content: Content) -> bool:
+def _has_content(value: Any, content: Content) -> bool:
     """Tell whether a reader returned this content: JSON and Parquet, unlike other formats, may have either."""
     if isinstance(value, Table):
         return has_query_columns(value.columns) if content == "queries" else has_judgment_columns(value.columns)
@@ -153,7 +153,7 @@ def _holds(value: Any, content: Content) -> bool:
     return True
 
 
-def _as_table(value: Any, content: Content, origin: str, grades: Grades) -> Table:
+def _convert_to_table(value: Any, content: Content, origin: str, grades: Grades) -> Table:
     """Columns under our own names, from any form that a reader returns."""
     if content == "judgments":
         if isinstance(value, Table):

@@ -31,7 +31,7 @@ def rename_documents(found: Found, names: Mapping[str, str]) -> Found:
     Each name is looked up once. Two documents of one ranking (or of one query's judgments) with the same new name are
     an error that names both.
     """
-    documents = _under(found.documents, names)
+    documents = _replace_ids(found.documents, names)
     if documents is None:
         return found
     query = found.query
@@ -40,7 +40,7 @@ def rename_documents(found: Found, names: Mapping[str, str]) -> Found:
         _refuse_doubles(found, query, documents, first, later)
     if isinstance(found, Rankings):
         return replace(found, documents=documents)
-    return _judgments(found, documents, first, later)
+    return _merge_judgments(found, documents, first, later)
 
 
 @overload
@@ -55,13 +55,13 @@ def collapse_variants(found: Judgments | Rankings, groups: Groups) -> Judgments 
     """
     if isinstance(groups, re.Pattern):
         groups = {document: find_group(document, groups) for document in set(found.documents.texts())}
-    documents = _under(found.documents, groups)
+    documents = _replace_ids(found.documents, groups)
     if documents is None:
         return found
     first, later = PairIndex(found.query, documents).repeated
     if isinstance(found, Rankings):
-        return _without_rows(replace(found, documents=documents), later)
-    return _judgments(found, documents, first, later)
+        return _drop_rows(replace(found, documents=documents), later)
+    return _merge_judgments(found, documents, first, later)
 
 
 def find_group(document: str, groups: Groups) -> str:
@@ -73,7 +73,7 @@ def find_group(document: str, groups: Groups) -> str:
     return document
 
 
-def _under(documents: Ids, names: Mapping[str, str]) -> Ids | None:
+def _replace_ids(documents: Ids, names: Mapping[str, str]) -> Ids | None:
     """The documents under their other names; None if none of them has one."""
     changing = {old: new for old, new in names.items() if old != new}
     if not changing or not len(documents):
@@ -111,7 +111,7 @@ def _refuse_doubles(
     mistakes.refuse()
 
 
-def _without_rows(rankings: Rankings, dropped: Integers) -> Rankings:
+def _drop_rows(rankings: Rankings, dropped: Integers) -> Rankings:
     """Rankings without some documents; those behind them move up."""
     if not dropped.size:
         return rankings
@@ -136,7 +136,7 @@ def _without_rows(rankings: Rankings, dropped: Integers) -> Rankings:
     return mask_documents(shorter, ~gone)
 
 
-def _judgments(judgments: Judgments, documents: Ids, first: Integers, later: Integers) -> Judgments:
+def _merge_judgments(judgments: Judgments, documents: Ids, first: Integers, later: Integers) -> Judgments:
     """Judgments of these documents; of rows that repeat another, the highest grade counts."""
     grade = judgments.grade.copy()
     np.maximum.at(grade, first, grade[later])
@@ -148,12 +148,12 @@ def _judgments(judgments: Judgments, documents: Ids, first: Integers, later: Int
         grade[kept],
         origin=judgments.origin,
         place=renumber_places(judgments.place, kept),
-        subtopics=judgments.subtopics and _subtopics(judgments.subtopics, first, later, kept),
+        subtopics=judgments.subtopics and _merge_subtopics(judgments.subtopics, first, later, kept),
         columns={name: join_rows(values, first, later, kept) for name, values in judgments.columns.items()},
     )
 
 
-def _subtopics(subtopics: Subtopics, first: Integers, later: Integers, kept: Integers) -> Subtopics:
+def _merge_subtopics(subtopics: Subtopics, first: Integers, later: Integers, kept: Integers) -> Subtopics:
     """Subtopics under the new numbers of rows; of two grades for one subtopic the highest counts."""
     number = np.zeros(kept.size + later.size, np.int64)
     number[kept] = np.arange(kept.size)
@@ -183,18 +183,18 @@ def read_aliases(path: FilePath) -> dict[str, str]:
     An id on the left is no longer in use, so rows a → b and b → c mean that a is now c. A row with the same id on both
     sides has no effect.
     """
-    entries = {old: entry for old, entry in _entries(path, "from", "to", "called").items() if old != entry.other}
+    entries = {old: entry for old, entry in _read_entries(path, "from", "to", "called").items() if old != entry.other}
     mistakes = Mistakes()
     names: dict[str, str] = {}
     for old in entries:
-        _follow(old, entries, names, mistakes)
+        _follow_chain(old, entries, names, mistakes)
     mistakes.refuse()
     return names
 
 
 def read_groups(path: FilePath) -> dict[str, str]:
     """Every document with its group. A document with the name of a group belongs to that group."""
-    entries = _entries(path, "document", "group", "in group")
+    entries = _read_entries(path, "document", "group", "in group")
     groups = {entry.other for entry in entries.values()}
     mistakes = Mistakes()
     for document, entry in entries.items():
@@ -206,12 +206,12 @@ def read_groups(path: FilePath) -> dict[str, str]:
     return {document: entry.other for document, entry in entries.items()}
 
 
-def _entries(path: FilePath, key: str, value: str, says: str) -> dict[str, _Entry]:
+def _read_entries(path: FilePath, key: str, value: str, says: str) -> dict[str, _Entry]:
     """The checked rows by their key; two rows with one key must be equal."""
     with open_input(path) as file:
         found = read_delimited_table(file)
         literal = file.delimiter == "\t"
-    keys, values = _column(found, key), _column(found, value)
+    keys, values = _require_column(found, key), _require_column(found, value)
     if not keys:
         raise InputError(Problem("there are no rows below the column names", place=found.origin))
     entries: dict[str, _Entry] = {}
@@ -219,7 +219,7 @@ def _entries(path: FilePath, key: str, value: str, says: str) -> dict[str, _Entr
     for row, cells in enumerate(zip(keys, values, strict=True)):
         place = found.place(row)
         try:
-            name, other = (_id(cell, literal) for cell in cells)
+            name, other = (_parse_cell(cell, literal) for cell in cells)
         except Unfit as unfit:
             mistakes.add(Problem(str(unfit), place=place, suggestion=unfit.suggestion))
             continue
@@ -231,7 +231,7 @@ def _entries(path: FilePath, key: str, value: str, says: str) -> dict[str, _Entr
     return entries
 
 
-def _column(found: Table, kind: str) -> list[str]:
+def _require_column(found: Table, kind: str) -> list[str]:
     """The column of that kind; without one, an error with the allowed names."""
     name = find_column(found.columns, kind)
     if name is None:
@@ -242,13 +242,13 @@ def _column(found: Table, kind: str) -> list[str]:
     return list(found.column(kind))
 
 
-def _id(cell: str, literal: bool) -> str:
+def _parse_cell(cell: str, literal: bool) -> str:
     if literal and is_quoted(cell.strip()):
         raise Unfit(f"the id {cell.strip()} is in quotes", "TSV has no quoting: remove the quotes, or use CSV")
     return parse_id(cell)
 
 
-def _follow(old: str, entries: Mapping[str, _Entry], names: dict[str, str], mistakes: Mistakes) -> None:
+def _follow_chain(old: str, entries: Mapping[str, _Entry], names: dict[str, str], mistakes: Mistakes) -> None:
     """Enter the name at the end of the chain that begins with ``old``, for all ids on the way."""
     way: dict[str, None] = {}
     name = old
@@ -313,7 +313,7 @@ class Passages:
                     fields.setdefault(names[row], fields[chunk])
                 counted.add(names[row])
         found = replace(rankings, documents=Ids.of(names), fields=fields if rankings.fields else rankings.fields)
-        return _without_rows(found, np.array(repeated, np.int64))
+        return _drop_rows(found, np.array(repeated, np.int64))
 
     def name(self, chunk: str, query: str) -> str:
         """The passage that a chunk counts as if it is the first; the chunk itself if it covers none."""
@@ -321,7 +321,7 @@ class Passages:
 
     def _name(self, chunk: str, passages: Mapping[str, Sequence[_Passage]], counted: Container[str]) -> str:
         """The passage that a chunk counts as, a new one if there is one; the chunk itself if it covers none."""
-        document, start, end = _span(chunk) or ("", 0, 0)
+        document, start, end = _parse_span(chunk) or ("", 0, 0)
         covered = [each for each in passages.get(document, ()) if each.covered(start, end) >= self.share]
 
         def order(each: _Passage) -> tuple[bool, float, bool, float]:
@@ -335,7 +335,7 @@ def collect_passages(judgments: Judgments, share: float) -> Passages:
     refuse_without_span(judgments.documents, judgments.place)
     found: dict[str, dict[str, list[_Passage]]] = {}
     for row, name in enumerate(judgments.documents.texts()):
-        document, start, end = _span(name) or ("", 0, 0)
+        document, start, end = _parse_span(name) or ("", 0, 0)
         query = judgments.queries[judgments.query[row]]
         passage = _Passage(start, end, name, float(judgments.grade[row]))
         found.setdefault(query, {}).setdefault(document, []).append(passage)
@@ -346,12 +346,12 @@ def refuse_without_span(documents: Ids, place: str | Callable[[int], str]) -> No
     """Raise InputError with the documents that have no span; ``place`` is that of all rows, or gives that of a row."""
     mistakes = Mistakes()
     for row, name in enumerate(documents.texts()):
-        if _span(name) is None:
+        if _parse_span(name) is None:
             at = place if isinstance(place, str) else place(row)
             mistakes.add(Problem(f"document {quote(name)} has no span", at, allowed=FORM))
     mistakes.refuse()
 
 
-def _span(name: str) -> tuple[str, int, int] | None:
+def _parse_span(name: str) -> tuple[str, int, int] | None:
     match = SPAN.fullmatch(name)
     return (match[1], int(match[2]), int(match[3])) if match and int(match[2]) < int(match[3]) else None

@@ -1,4 +1,4 @@
-"""The entrances for judgments and rankings: files, folders and Python objects become the same arrays."""
+"""The door for queries, judgments and rankings: files, folders, tables and Python objects become the same arrays."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pytest_ireval.data.arrays import Integers
 from pytest_ireval.data.formats.input_file import FilePath, is_address, open_input
 from pytest_ireval.data.formats.reader import Content, Reader, Reading, run_reader
 from pytest_ireval.data.formats.recognition import Format, choose_reader, list_fitting_readers
-from pytest_ireval.data.join import find_unjudged_queries, join_judged_rows, join_judgments
+from pytest_ireval.data.join import assemble_rankings, find_unjudged_queries, join_judged_rows, join_judgments
 from pytest_ireval.data.judged import Hits, JudgedRankings
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.scan import JudgedRows, concatenate_ids
+from pytest_ireval.data.scan import JudgedRows
 from pytest_ireval.data.tables import FRACTIONS, is_stream
+from pytest_ireval.data.views import concatenate_rankings
 from pytest_ireval.errors import InputError, Mistakes, Problem, quote
 from pytest_ireval.masking import public_address
 from pytest_ireval.text_table import format_some
@@ -68,7 +69,7 @@ def coerce_judgments(
     ``option`` and ``grades_option`` are the user's options for the format and for fractional grades, for messages.
     """
     try:
-        found, origin = _held(source, "judgments", readers, named, how, option)
+        found, origin = _read_source(source, "judgments", readers, named, how, option)
         if isinstance(found, Judgments):
             return found
         from pytest_ireval.data.from_objects import convert_judgments
@@ -90,15 +91,15 @@ def coerce_rankings(
     option: str = "",
 ) -> Rankings:
     """Rankings from a file, a folder or pattern of files, or an object."""
-    if (files := _files(source, readers, named)) is not None:
-        return _together(
+    if (files := _list_files(source, readers, named)) is not None:
+        return _concatenate(
             [coerce_rankings(file, readers, named, how, option) for file in files], name_files(files, source)
         )
-    found, origin = _held(source, "rankings", readers, named, how, option)
-    return _rankings(found, how, origin)
+    found, origin = _read_source(source, "rankings", readers, named, how, option)
+    return _convert_rankings(found, how, origin)
 
 
-def _rankings(found: Any, how: Reading, origin: str) -> Rankings:
+def _convert_rankings(found: Any, how: Reading, origin: str) -> Rankings:
     if isinstance(found, Rankings):
         return found
     from pytest_ireval.data.from_objects import convert_rankings
@@ -113,7 +114,7 @@ def coerce_queries(
     from pytest_ireval.data.from_objects import convert_queries
     from pytest_ireval.data.queries import Queries
 
-    found, origin = _held(source, "queries", readers, named, PLAINLY, option)
+    found, origin = _read_source(source, "queries", readers, named, PLAINLY, option)
     if isinstance(found, Mapping) and found is not source:
         _refuse_other_objects(found, origin)
     return found if isinstance(found, Queries) else convert_queries(found, origin=origin)
@@ -131,7 +132,7 @@ def _refuse_other_objects(value: Mapping[Any, Any], origin: str) -> None:
             raise InputError(Problem(complaint, origin, allowed="{id: text}, or {id: {text: …, segment: …}}"))
 
 
-def _held(
+def _read_source(
     source: Any, content: Content, readers: Sequence[Reader], named: Format, how: Reading, option: str
 ) -> tuple[Any, str]:
     """The content of a file from its reader, or the Python object; and its name in messages."""
@@ -161,16 +162,16 @@ def join_rankings(
     A folder or a pattern is all of its files. ``read_elsewhere`` does for all of them what :func:`read_rankings_file`
     does for one.
     """
-    files = _files(source, readers, named, one=read_elsewhere is not None)
+    files = _list_files(source, readers, named, one=read_elsewhere is not None)
     if files is None:
-        found = _brought(judgments, source, readers, named, how, documents, highest_grade)
+        found = _join_source(judgments, source, readers, named, how, documents, highest_grade)
     else:
         read = (
             [read_rankings_file(judgments, file, readers, named, how, documents=documents) for file in files]
             if read_elsewhere is None
             else read_elsewhere(files)
         )
-        found = _joined(judgments, read, name_files(files, source), highest_grade)
+        found = _join_files(judgments, read, name_files(files, source), highest_grade)
     if found.without_judgments and not found.judged.present.any():
         queries = found.without_judgments
         complaint = f"none of its queries ({len(queries)}) is judged in {judgments.origin}"
@@ -196,7 +197,7 @@ def describe_id_difference(one: Sequence[str], other: Sequence[str]) -> str:
     return f"; ids differ only in letters or zeros before a number: {numbers[first]!r} and {known[first]!r}"
 
 
-def _files(source: object, readers: Sequence[Reader], named: Format, *, one: bool = False) -> list[str] | None:
+def _list_files(source: object, readers: Sequence[Reader], named: Format, *, one: bool = False) -> list[str] | None:
     """The files of a folder or a pattern; None for anything else, and for a folder that a reader takes as a whole.
 
     With ``one`` also a single file, unless it is a pipe.
@@ -222,8 +223,8 @@ class JudgedFile(NamedTuple):
     """
 
     origin: str
-    query: NDArray[np.int64]
-    retrieved: NDArray[np.int64]
+    query: Integers
+    retrieved: Integers
     hits: Hits
     without_judgments: tuple[str, ...]
 
@@ -238,24 +239,35 @@ def read_rankings_file(
     """The rankings in one of many files, with all their ``documents`` or the judged ones; there may be none."""
     if documents:
         return coerce_rankings(file, readers, named, how)
-    judged, origin, without_judgments = _brought(judgments, file, readers, named, how, False, None)
+    judged, origin, without_judgments = _join_source(judgments, file, readers, named, how, False, None)
     query = np.flatnonzero(judged.present)
     return JudgedFile(origin, query, judged.retrieved[query], judged.hits, without_judgments)
 
 
-def _joined(
+def _join_files(
     judgments: Judgments, files: Sequence[FileRankings], origin: str, highest_grade: float | None
 ) -> JoinedRankings:
-    """The judged rankings of all files."""
+    """The judged rankings of all files, whatever their order; a query in two of them is an error."""
     whole = [file for file in files if isinstance(file, Rankings)]
     if whole:
-        return _judged(judgments, _together(whole, origin), highest_grade, True)
-    judged_files = [file for file in files if isinstance(file, JudgedFile)]
-    without = tuple(query for file in judged_files for query in file.without_judgments)
-    return JoinedRankings(_judged_in_files(judgments, judged_files, highest_grade), origin, without)
+        return _join_all(judgments, _concatenate(whole, origin), highest_grade, True)
+    judged = [file for file in files if isinstance(file, JudgedFile)]
+    _refuse_twice(
+        (file.origin, [*(judgments.queries[i] for i in file.query.tolist()), *file.without_judgments])
+        for file in judged
+    )
+    hits = Hits(*(np.concatenate(columns) for columns in zip(*(file.hits for file in judged), strict=True)))
+    query, retrieved = (np.concatenate(columns) for columns in zip(*(file[1:3] for file in judged), strict=True))
+    without = tuple(name for file in judged for name in file.without_judgments)
+    return JoinedRankings(assemble_rankings(judgments, query, retrieved, hits, None, highest_grade), origin, without)
 
 
-def _brought(
+def _concatenate(parts: Sequence[Rankings], origin: str) -> Rankings:
+    _refuse_twice((part.origin, part.queries) for part in parts)
+    return concatenate_rankings(parts, origin)
+
+
+def _join_source(
     judgments: Judgments,
     source: FilePath | Rankings | RankingsLike,
     readers: Sequence[Reader],
@@ -270,22 +282,22 @@ def _brought(
         with make_readable_twice(source, "rankings") as again:
             parts = read_judged_in_stream(again, "rankings", judgments, how)
             if parts is None:
-                return _judged(judgments, coerce_rankings(again, readers, named, how), highest_grade, documents)
-            return _kept(judgments, parts, "rankings", highest_grade)
+                return _join_all(judgments, coerce_rankings(again, readers, named, how), highest_grade, documents)
+            return _join_rows(judgments, parts, "rankings", highest_grade)
     if not isinstance(source, str | os.PathLike) or documents:
-        return _judged(judgments, coerce_rankings(source, readers, named, how), highest_grade, documents)
+        return _join_all(judgments, coerce_rankings(source, readers, named, how), highest_grade, documents)
     with open_input(source) as file:
         reader = choose_reader(file, "rankings", readers, named)
-        told = how._replace(recognised=named is None)
-        parts = reader.hits(file, judgments, told) if reader.hits is not None else None
+        how = how._replace(recognised=named is None)
+        parts = reader.hits(file, judgments, how) if reader.hits is not None else None
         if parts is None:
-            return _judged(
-                judgments, _rankings(run_reader(reader, file, told), how, file.name), highest_grade, documents
+            return _join_all(
+                judgments, _convert_rankings(run_reader(reader, file, how), how, file.name), highest_grade, documents
             )
-        return _kept(judgments, parts, file.name, highest_grade)
+        return _join_rows(judgments, parts, file.name, highest_grade)
 
 
-def _kept(
+def _join_rows(
     judgments: Judgments, parts: Sequence[JudgedRows], origin: str, highest_grade: float | None
 ) -> JoinedRankings:
     names = [query for part in parts for query in part.queries]
@@ -294,35 +306,12 @@ def _kept(
     )
 
 
-def _judged(judgments: Judgments, rankings: Rankings, highest_grade: float | None, documents: bool) -> JoinedRankings:
+def _join_all(judgments: Judgments, rankings: Rankings, highest_grade: float | None, documents: bool) -> JoinedRankings:
     judged = join_judgments(judgments, rankings, highest_grade, documents=documents)
     return JoinedRankings(judged, rankings.origin, find_unjudged_queries(judgments, rankings.queries))
 
 
 PATTERN = "*?["
-
-
-def _judged_in_files(judgments: Judgments, files: Sequence[JudgedFile], highest_grade: float | None) -> JudgedRankings:
-    """The judged rankings of all files, whatever their order; a query in two of them is an error."""
-    _refuse_twice(
-        (file.origin, [*(judgments.queries[i] for i in file.query.tolist()), *file.without_judgments]) for file in files
-    )
-    count = len(judgments.queries)
-    retrieved, present = np.zeros(count, np.int64), np.zeros(count, bool)
-    for file in files:
-        retrieved[file.query], present[file.query] = file.retrieved, True
-    hits = Hits(*(np.concatenate(columns) for columns in zip(*(file.hits for file in files), strict=True)))
-    return JudgedRankings(
-        queries=judgments.queries,
-        retrieved=retrieved,
-        present=present,
-        hits=hits.at(np.argsort(hits.query, kind="stable")),
-        ideal=judgments.ideal,
-        highest_grade=judgments.highest_grade if highest_grade is None else highest_grade,
-        judgments=judgments,
-        subtopics=judgments.subtopics,
-        _judgments=judgments,
-    )
 
 
 def _refuse_twice(files: Iterable[tuple[str, Iterable[str]]]) -> None:
@@ -337,23 +326,6 @@ def _refuse_twice(files: Iterable[tuple[str, Iterable[str]]]) -> None:
                 complaint = f"query {quote(query)} is also in {names[first]}"
                 mistakes.add(Problem(complaint, origin, suggestion="all rows of a query belong into one file"))
     mistakes.refuse()
-
-
-def _together(parts: Sequence[Rankings], origin: str) -> Rankings:
-    """All documents of several rankings of different queries."""
-    _refuse_twice((part.origin, part.queries) for part in parts)
-    before = np.cumsum([0, *(part.score.size for part in parts)]).tolist()
-    first = [part.first[:-1] + at for part, at in zip(parts, before, strict=False)]
-    return Rankings(
-        queries=tuple(query for part in parts for query in part.queries),
-        first=np.concatenate([*first, [before[-1]]]),
-        documents=concatenate_ids([part.documents for part in parts]),
-        retrieved=np.concatenate([part.retrieved for part in parts]),
-        score=np.concatenate([part.score for part in parts]),
-        tied_from=np.concatenate([part.tied_from for part in parts]),
-        tied_to=np.concatenate([part.tied_to for part in parts]),
-        origin=origin,
-    )
 
 
 def list_ranking_files(source: object) -> list[str] | None:

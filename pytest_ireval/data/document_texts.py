@@ -27,16 +27,18 @@ def make_document_text(fields: Mapping[str, Any]) -> DocumentText:
     by_name = {normalize_name(name): name for name in fields}
 
     def first(names: tuple[str, ...]) -> tuple[str, str]:
-        found = ((by_name[name], _line(fields[by_name[name]])) for name in names if name in by_name)
+        found = ((by_name[name], _format_line(fields[by_name[name]])) for name in names if name in by_name)
         return next((each for each in found if each[1]), ("", ""))
 
     title, url = first(TITLES), first(URLS)
     used = {title[0], url[0]}
-    others = {name: text for name in fields if name not in used and (text := _line(fields[name])[:LONGEST_FIELD])}
+    others = {
+        name: text for name in fields if name not in used and (text := _format_line(fields[name])[:LONGEST_FIELD])
+    }
     return DocumentText(title[1][:LONGEST_TITLE], url[1], dict(list(others.items())[:MOST_FIELDS]))
 
 
-def _line(value: Any) -> str:
+def _format_line(value: Any) -> str:
     whole = format_cell(value).encode("utf-8", "replace").decode()  # half a character cannot be written
     return " ".join(whole.split())
 
@@ -65,7 +67,7 @@ def add_texts(result: SuiteResult, described: Mapping[str, Mapping[str, Any]], p
     """
     if path is None and not described:
         return result
-    wanted = set(_shown_documents(result))
+    wanted = set(_list_shown_documents(result))
     texts = {document: make_document_text(described[document]) for document in wanted if document in described}
     if path is not None:
         try:
@@ -81,15 +83,15 @@ def add_texts(result: SuiteResult, described: Mapping[str, Mapping[str, Any]], p
     base = result.since_base
     return replace(
         result,
-        outcomes=tuple(replace(each, queries=_titled_queries(each.queries, titles)) for each in result.outcomes),
-        since_base=base and replace(base, queries=_titled_queries(base.queries, titles)),
-        documents=tuple(replace(each, documents=_titled(each.documents, titles)) for each in result.documents),
+        outcomes=tuple(replace(each, queries=_add_titles_to_queries(each.queries, titles)) for each in result.outcomes),
+        since_base=base and replace(base, queries=_add_titles_to_queries(base.queries, titles)),
+        documents=tuple(replace(each, documents=_add_titles(each.documents, titles)) for each in result.documents),
         to_judge=tuple(replace(each, title=titles.get(each.document, "")) for each in result.to_judge),
         texts=texts,
     )
 
 
-def _shown_documents(result: SuiteResult) -> Iterator[str]:
+def _list_shown_documents(result: SuiteResult) -> Iterator[str]:
     lists = [outcome.queries for outcome in result.outcomes]
     for query in chain(*lists, result.since_base.queries if result.since_base else ()):
         yield from (placed.document for placed in (*query.top, *([query.best] if query.best else [])))
@@ -98,12 +100,12 @@ def _shown_documents(result: SuiteResult) -> Iterator[str]:
     yield from (each.document for each in result.to_judge)
 
 
-def _titled_queries(queries: Iterable[QueryChange], titles: Mapping[str, str]) -> tuple[QueryChange, ...]:
+def _add_titles_to_queries(queries: Iterable[QueryChange], titles: Mapping[str, str]) -> tuple[QueryChange, ...]:
     return tuple(
-        replace(query, best=query.best and _titled([query.best], titles)[0], top=_titled(query.top, titles))
+        replace(query, best=query.best and _add_titles([query.best], titles)[0], top=_add_titles(query.top, titles))
         for query in queries
     )
 
 
-def _titled(documents: Iterable[Placed], titles: Mapping[str, str]) -> tuple[Placed, ...]:
+def _add_titles(documents: Iterable[Placed], titles: Mapping[str, str]) -> tuple[Placed, ...]:
     return tuple(replace(placed, title=titles.get(placed.document, "")) for placed in documents)

@@ -31,7 +31,7 @@ def join_judgments(
     rank = np.arange(rows.size) - first[query] + 1
     every = Hits(query, rank, listed.grade, judgment, listed.score, listed.tied_from, listed.tied_to)
     hits = every.at(np.flatnonzero(judgment >= 0))
-    return _assemble(judgments, code, np.diff(rankings.first), hits, listed, highest_grade)
+    return assemble_rankings(judgments, code, np.diff(rankings.first), hits, listed, highest_grade)
 
 
 def join_judged_rows(
@@ -54,10 +54,8 @@ def join_judged_rows(
         tied_from=np.concatenate([none, *(part.tied_from for part in parts)]),
         tied_to=np.concatenate([none, *(part.tied_to for part in parts)]),
     )
-    if (hits.query[1:] < hits.query[:-1]).any():  # the documents of a query are already in order of rank
-        hits = hits.at(np.argsort(hits.query, kind="stable"))
     retrieved = np.concatenate([none, *(part.count for part in parts)])
-    return _assemble(judgments, code, retrieved, hits, None, highest_grade)
+    return assemble_rankings(judgments, code, retrieved, hits, None, highest_grade)
 
 
 def find_returned_judgments(judgments: Judgments, rankings: Rankings) -> Integers:
@@ -178,7 +176,7 @@ def _sort_rows_by_query(count: int, rankings: Rankings, code: Integers) -> tuple
     return rows, query[rows], compute_begins(kept)
 
 
-def _assemble(
+def assemble_rankings(
     judgments: Judgments,
     code: Integers,
     retrieved: Integers,
@@ -186,6 +184,13 @@ def _assemble(
     documents: Documents | None,
     highest_grade: float | None,
 ) -> JudgedRankings:
+    """Judged rankings of all judged queries.
+
+    ``code`` has the position of each ranked query among them (-1: it is not judged), and ``retrieved`` its size. The
+    hits of a query are in order of rank.
+    """
+    if (hits.query[1:] < hits.query[:-1]).any():
+        hits = hits.at(np.argsort(hits.query, kind="stable"))
     judged = code >= 0
     all_retrieved = np.zeros(len(judgments.queries), np.int64)
     all_retrieved[code[judged]] = retrieved[judged]

@@ -115,22 +115,22 @@ def join_side_data(
         preferences = read_preferences(preferences)
     if isinstance(timings, str | os.PathLike):
         timings = read_timings(timings)
-    for document, known in _entries(fields, "fields"):
+    for document, known in _list_entries(fields, "fields"):
         if not isinstance(known, Mapping):
-            raise _unfit("fields", f"document {document!r} has {known!r}, not a mapping")
-    for query, pairs in _entries(preferences, "preferences"):
+            raise _make_error("fields", f"document {document!r} has {known!r}, not a mapping")
+    for query, pairs in _list_entries(preferences, "preferences"):
         if isinstance(pairs, str) or not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
-            raise _unfit("preferences", f"query {query!r} has {pairs!r}, not pairs (better, worse)")
+            raise _make_error("preferences", f"query {query!r} has {pairs!r}, not pairs (better, worse)")
     if collection is not None:
         _check_collection(judged, collection)
     if queries is not None:
-        judged = _with_queries(judged, queries)
-        sessions = _sessions_in(queries, set(judged.queries)) if sessions is None else sessions
+        judged = _add_queries(judged, queries)
+        sessions = _find_sessions(queries, set(judged.queries)) if sessions is None else sessions
     return replace(
         judged,
         collection=collection,
-        sessions=None if sessions is None else _sessions(judged.queries, sessions),
-        timings=None if timings is None else _timings(judged, timings),
+        sessions=None if sessions is None else _make_sessions(judged.queries, sessions),
+        timings=None if timings is None else _make_timings(judged, timings),
         fields=fields,
         preferences=preferences,
         reference=reference and replace(reference, collection=collection),
@@ -160,7 +160,7 @@ def read_document_fields(path: FilePath) -> Iterator[tuple[str, Mapping[str, Any
 
 def _read_documents(path: FilePath) -> Iterator[tuple[str, Mapping[str, Any]]]:
     with open_input(path) as file:
-        for fields in _rows(file):
+        for fields in _read_field_rows(file):
             by_name = {normalize_name(name): name for name in fields}
             name = next((by_name[name] for name in IDS if name in by_name), None)
             if name is None:
@@ -171,17 +171,17 @@ def _read_documents(path: FilePath) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield format_cell(fields[name]).strip(), {each: fields[each] for each in fields if each != name}
 
 
-def _rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
+def _read_field_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
     if is_parquet(file) or is_arrow(file):
         columns = read_columnar_table(file).columns
         yield from (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
     elif file.head.lstrip().startswith("{"):
-        yield from _json_rows(file)
+        yield from _read_json_rows(file)
     else:
-        yield from _table_rows(file)
+        yield from _read_table_rows(file)
 
 
-def _json_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
+def _read_json_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
     for number, line in enumerate(file.lines(), 1):
         if not line.strip():
             continue
@@ -195,7 +195,7 @@ def _json_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
         yield fields
 
 
-def _table_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
+def _read_table_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
     rows = read_delimited_rows(file.lines(), file.delimiter, file.name, file.lines)
     _, names = next(rows, (1, []))
     for number, row in rows:
@@ -297,7 +297,7 @@ def _read_rows(table: Table, kinds: Sequence[str], take: Callable[..., None]) ->
     mistakes.refuse()
 
 
-def _with_queries(judged: JudgedRankings, queries: Queries) -> JudgedRankings:
+def _add_queries(judged: JudgedRankings, queries: Queries) -> JudgedRankings:
     """The same with the text and the columns of each query."""
     unknown = [query for query in judged.queries if query not in queries.position]
     if unknown:
@@ -307,7 +307,7 @@ def _with_queries(judged: JudgedRankings, queries: Queries) -> JudgedRankings:
     return replace(judged, query_texts=tuple(queries.text[row] for row in rows), columns=columns)
 
 
-def _sessions_in(queries: Queries, judged: set[str]) -> dict[str, tuple[str, int]] | None:
+def _find_sessions(queries: Queries, judged: set[str]) -> dict[str, tuple[str, int]] | None:
     """The session of each judged query and its place there, from two columns of the queries."""
     if not {"session", "position"} <= set(queries.columns):
         return None
@@ -330,28 +330,32 @@ def _check_collection(judged: JudgedRankings, size: int) -> None:
             f"{size:,} documents are too few: {known[most]:,} are judged or retrieved for query "
             f"{judged.queries[most]!r}"
         )
-        raise _unfit("collection", complaint)
+        raise _make_error("collection", complaint)
 
 
-def _entries(mapping: object, what: str) -> list[tuple[Any, Any]]:
+def _list_entries(mapping: object, what: str) -> list[tuple[Any, Any]]:
     if mapping is None:
         return []
     if not isinstance(mapping, Mapping):
-        raise _unfit(what, f"{type(mapping).__name__} is not a mapping")
+        raise _make_error(what, f"{type(mapping).__name__} is not a mapping")
     return list(mapping.items())
 
 
-def _sessions(queries: Sequence[str], sessions: Mapping[str, tuple[str, int]]) -> Sessions:
+def _make_sessions(queries: Sequence[str], sessions: Mapping[str, tuple[str, int]]) -> Sessions:
     known = set(queries)
     taken: dict[tuple[Any, ...], str] = {}
-    for query, place in _entries(sessions, "sessions"):
+    for query, place in _list_entries(sessions, "sessions"):
         if query not in known:
-            raise _unfit("sessions", f"query {query!r} is not judged")
+            raise _make_error("sessions", f"query {query!r} is not judged")
         if not _is_place(place):
-            raise _unfit("sessions", f"query {query!r} has {place!r}, not (session, position); positions start at 1")
+            raise _make_error(
+                "sessions", f"query {query!r} has {place!r}, not (session, position); positions start at 1"
+            )
         other = taken.setdefault(tuple(place), query)
         if other != query:
-            raise _unfit("sessions", f"queries {other!r} and {query!r} have the same position in session {place[0]!r}")
+            raise _make_error(
+                "sessions", f"queries {other!r} and {query!r} have the same position in session {place[0]!r}"
+            )
     names = {name: i for i, name in enumerate(dict.fromkeys(sessions[q][0] for q in queries if q in sessions))}
     places = [sessions.get(query) for query in queries]
     return Sessions(
@@ -369,15 +373,15 @@ def _is_place(place: object) -> bool:
     return isinstance(name, str) and whole and 1 <= position < 2**62
 
 
-def _timings(judged: JudgedRankings, timings: Mapping[str, float]) -> Floats:
-    for query, seconds in _entries(timings, "timings"):
+def _make_timings(judged: JudgedRankings, timings: Mapping[str, float]) -> Floats:
+    for query, seconds in _list_entries(timings, "timings"):
         if not isinstance(seconds, Real) or isinstance(seconds, bool) or not 0 <= float(seconds) < np.inf:
-            raise _unfit("timings", f"query {query!r} took {seconds!r}, which is not a number of seconds")
+            raise _make_error("timings", f"query {query!r} took {seconds!r}, which is not a number of seconds")
     for query, there in zip(judged.queries, judged.present.tolist(), strict=True):
         if there and query not in timings:
-            raise _unfit("timings", f"query {query!r} has no timing")
+            raise _make_error("timings", f"query {query!r} has no timing")
     return np.array([timings.get(query, np.nan) for query in judged.queries], np.float64)
 
 
-def _unfit(what: str, complaint: str) -> InputError:
+def _make_error(what: str, complaint: str) -> InputError:
     return InputError(Problem(complaint, place=what))

@@ -148,7 +148,7 @@ def list_column_names(kind: str) -> str:
     return ", ".join(name for group in COLUMN_NAMES[kind] for name in group)
 
 
-def _candidates(names: Iterable[Any], kind: str) -> list[Any]:
+def _find_candidates(names: Iterable[Any], kind: str) -> list[Any]:
     """All columns that could be the one of that kind; of several, the user has to choose."""
     by_plain = {normalize_name(name): name for name in names}
     for group in COLUMN_NAMES[kind]:
@@ -159,13 +159,13 @@ def _candidates(names: Iterable[Any], kind: str) -> list[Any]:
 
 def find_column(names: Iterable[Any], kind: str) -> Any:
     """The column of that kind, or None."""
-    return next(iter(_candidates(names, kind)), None)
+    return next(iter(_find_candidates(names, kind)), None)
 
 
 def require_column(names: Iterable[Any], kind: str, origin: str) -> Any:
     """The column of that kind; InputError if there is none, or if two could be it."""
     names = list(names)
-    found = _candidates(names, kind)
+    found = _find_candidates(names, kind)
     if len(found) == 1:
         return found[0]
     if found:
@@ -201,7 +201,7 @@ def find_ranking_columns(names: Iterable[Any], origin: str) -> RankingColumns:
 def find_id_column(names: Iterable[Any], origin: str) -> Any:
     """The column of query ids; ``query`` if no other column could be it, although it is text next to an id."""
     names = list(names)
-    sure = {normalize_name(name) for name in _candidates(names, "id")} - {"question_id"}
+    sure = {normalize_name(name) for name in _find_candidates(names, "id")} - {"question_id"}
     sole = [name for name in names if normalize_name(name) == "query" and not sure and _is_id_beside(names)]
     return sole[0] if sole else require_column(names, "id", origin)
 

@@ -20,25 +20,25 @@ from pytest_ireval.data.scan import concatenate_ids
 
 def condensed(judged: JudgedRankings) -> JudgedRankings:
     """Rankings without their unjudged documents; the others move up."""
-    return judged.remember("condensed", lambda: _condensed(judged))
+    return judged.remember("condensed", lambda: _condense(judged))
 
 
 def ignore_grades_below_0(judged: JudgedRankings) -> JudgedRankings:
     """Documents with a grade below 0 are not judged, as in trec_eval."""
-    return judged.remember("unjudged below 0", lambda: _unjudged_below_0(judged))
+    return judged.remember("unjudged below 0", lambda: _ignore_grades_below_0(judged))
 
 
-def _unjudged_below_0(judged: JudgedRankings) -> JudgedRankings:
+def _ignore_grades_below_0(judged: JudgedRankings) -> JudgedRankings:
     documents = judged.documents
     if documents is not None:
         documents = documents._replace(grade=np.where(documents.grade < 0, np.nan, documents.grade))
     return replace(judged, hits=judged.hits.at(judged.hits.grade >= 0), documents=documents, _memory={})
 
 
-def _condensed(judged: JudgedRankings) -> JudgedRankings:
+def _condense(judged: JudgedRankings) -> JudgedRankings:
     hits = judged.hits
     rank = np.arange(hits.query.size) - judged.first[:-1][hits.query] + 1
-    tied_from, tied_to = _spans_among_hits(judged)
+    tied_from, tied_to = _find_ties_among_hits(judged)
     documents = judged.documents
     if documents is not None:
         rows = np.flatnonzero(~np.isnan(documents.grade))
@@ -53,7 +53,7 @@ def _condensed(judged: JudgedRankings) -> JudgedRankings:
     )
 
 
-def _spans_among_hits(judged: JudgedRankings) -> tuple[Integers, Integers]:
+def _find_ties_among_hits(judged: JudgedRankings) -> tuple[Integers, Integers]:
     """First and last condensed rank of the hits that share a score."""
     hits = judged.hits
     new_group = np.ones(hits.query.size, bool)
@@ -66,10 +66,10 @@ def _spans_among_hits(judged: JudgedRankings) -> tuple[Integers, Integers]:
 
 def perfect(judged: JudgedRankings) -> JudgedRankings:
     """The best possible rankings: all judged documents by grade, and nothing else."""
-    return judged.remember("perfect", lambda: _perfect(judged))
+    return judged.remember("perfect", lambda: _make_perfect(judged))
 
 
-def _perfect(judged: JudgedRankings) -> JudgedRankings:
+def _make_perfect(judged: JudgedRankings) -> JudgedRankings:
     ideal = judged.ideal
     return replace(
         judged,
@@ -127,8 +127,8 @@ def select_queries(judged: JudgedRankings, queries: Mask) -> JudgedRankings:
         ideal=ideal._replace(query=number[ideal.query]),
         documents=documents
         and documents.at(np.flatnonzero(queries[documents.query]), compute_begins(np.diff(documents.first)[queries])),
-        subtopics=judged.subtopics and _subtopics_of(judged.subtopics, queries),
-        sessions=judged.sessions and _sessions_of(judged.sessions, queries),
+        subtopics=judged.subtopics and _select_subtopics(judged.subtopics, queries),
+        sessions=judged.sessions and _select_sessions(judged.sessions, queries),
         timings=None if judged.timings is None else judged.timings[queries],
         query_texts=judged.query_texts and tuple(itertools.compress(judged.query_texts, queries.tolist())),
         columns=judged.columns
@@ -139,12 +139,12 @@ def select_queries(judged: JudgedRankings, queries: Mask) -> JudgedRankings:
     )
 
 
-def _subtopics_of(subtopics: Subtopics, queries: Mask) -> Subtopics:
+def _select_subtopics(subtopics: Subtopics, queries: Mask) -> Subtopics:
     kept = subtopics.at(queries[subtopics.query])
     return kept._replace(query=(np.cumsum(queries) - 1)[kept.query])
 
 
-def _sessions_of(sessions: Sessions, queries: Mask) -> Sessions:
+def _select_sessions(sessions: Sessions, queries: Mask) -> Sessions:
     used = sorted({s for s in sessions.session[queries].tolist() if s >= 0})
     number = np.full(len(sessions.names) + 1, -1)
     number[used] = np.arange(len(used))
@@ -163,10 +163,10 @@ def keep_first_documents(rankings: Rankings, depth: int) -> Rankings:
 def mask_documents(rankings: Rankings, kept: NDArray[np.bool_]) -> Rankings:
     """The documents whose rows are ``kept``, in their order; a query may keep none."""
     rows = np.flatnonzero(kept)
-    return _at(rankings, rows, np.searchsorted(rows, rankings.first))
+    return _take_rows(rankings, rows, np.searchsorted(rows, rankings.first))
 
 
-def _at(rankings: Rankings, rows: Integers, first: Integers) -> Rankings:
+def _take_rows(rankings: Rankings, rows: Integers, first: Integers) -> Rankings:
     """The documents in these rows; those of query i are ``first[i]`` to ``first[i + 1]`` of them."""
     return replace(
         rankings,
@@ -188,7 +188,7 @@ def split_queries(rankings: Rankings, wanted: Callable[[str], bool]) -> tuple[Ra
     length = np.diff(rankings.first)[chosen]
     rows = list_rows(rankings.first[:-1][chosen], length)
     few = replace(
-        _at(rankings, rows, compute_begins(length)),
+        _take_rows(rankings, rows, compute_begins(length)),
         queries=tuple(itertools.compress(rankings.queries, chosen)),
         retrieved=rankings.retrieved[chosen],
     )
@@ -274,7 +274,7 @@ def find_open_documents(now: JudgedRankings, before: JudgedRankings, *, scores: 
         rank_now[order],
         rank_before[order],
     )
-    return found if scores else found.some(_changed(ours, theirs, there)[found.query])
+    return found if scores else found.some(_find_changed_queries(ours, theirs, there)[found.query])
 
 
 def require_documents(judged: JudgedRankings) -> Documents:
@@ -284,7 +284,7 @@ def require_documents(judged: JudgedRankings) -> Documents:
     return judged.documents
 
 
-def _changed(ours: Documents, theirs: Documents, there: Integers) -> Mask:
+def _find_changed_queries(ours: Documents, theirs: Documents, there: Integers) -> Mask:
     """A mask of the queries with two different lists."""
     changed: Mask = np.diff(ours.first) != np.diff(theirs.first)
     changed[ours.query[there != ours.rank]] = True
@@ -355,9 +355,9 @@ def apply_labels(made: Template, labels: Labellings, scale: Floats, *, documents
         queries=tuple(names.tolist()),
         retrieved=judged.retrieved[query],
         present=judged.present[query],
-        hits=_hits(made, labels, scale),
-        ideal=_ideal(judged, labels, scale),
-        documents=_documents(made, labels, scale) if documents else None,
+        hits=_label_hits(made, labels, scale),
+        ideal=_label_ideal(judged, labels, scale),
+        documents=_label_documents(made, labels, scale) if documents else None,
         judgments=None,
         subtopics=None,
         sessions=None,
@@ -374,10 +374,10 @@ def count_labelled_rows(made: Template) -> Integers:
     return np.diff(made.first) + np.diff(made.judged.first_ideal) + made.open.counts
 
 
-def _hits(made: Template, labels: Labellings, scale: Floats) -> Hits:
+def _label_hits(made: Template, labels: Labellings, scale: Floats) -> Hits:
     """The judged and the labelled documents, by rank."""
-    rows, number = _gathered(made.first, labels.query)
-    label = _labels_at(made.opened[rows], number, labels, made.open)
+    rows, number = _list_rows(made.first, labels.query)
+    label = _look_up_labels(made.opened[rows], number, labels, made.open)
     kept = label != LEFT
     rows, number, label = rows[kept], number[kept], label[kept]
     documents = require_documents(made.judged)
@@ -385,7 +385,7 @@ def _hits(made: Template, labels: Labellings, scale: Floats) -> Hits:
     return Hits(
         query=number,
         rank=made.rank[rows],
-        grade=_grades(made.grade[rows], made.opened[rows], label, scale),
+        grade=_look_up_grades(made.grade[rows], made.opened[rows], label, scale),
         judgment=made.judgment[rows],
         score=documents.score[place],
         tied_from=documents.tied_from[place],
@@ -393,19 +393,19 @@ def _hits(made: Template, labels: Labellings, scale: Floats) -> Hits:
     )
 
 
-def _documents(made: Template, labels: Labellings, scale: Floats) -> Documents:
+def _label_documents(made: Template, labels: Labellings, scale: Floats) -> Documents:
     """All listed documents with their grades under the labels."""
     documents = require_documents(made.judged)
-    rows, number = _gathered(documents.first, labels.query)
+    rows, number = _list_rows(documents.first, labels.query)
     opened = np.full(documents.grade.size, -1, np.int64)
     opened[made.place] = made.opened
-    label = _labels_at(opened[rows], number, labels, made.open)
-    grade = _grades(documents.grade[rows], opened[rows], label, scale)
+    label = _look_up_labels(opened[rows], number, labels, made.open)
+    grade = _look_up_grades(documents.grade[rows], opened[rows], label, scale)
     first = np.searchsorted(number, np.arange(labels.query.size + 1)).astype(np.int64)
     return documents.at(rows, first)._replace(grade=np.where(label == LEFT, np.nan, grade))
 
 
-def _gathered(first: Integers, query: Integers) -> tuple[Integers, Integers]:
+def _list_rows(first: Integers, query: Integers) -> tuple[Integers, Integers]:
     """The rows of some queries, one query's after the other's, and for each row the number of its query among them."""
     length = first[query + 1] - first[query]
     number = np.repeat(np.arange(query.size), length)
@@ -413,7 +413,7 @@ def _gathered(first: Integers, query: Integers) -> tuple[Integers, Integers]:
     return np.arange(number.size) + (first[query] - begin)[number], number
 
 
-def _labels_at(opened: Integers, number: Integers, labels: Labellings, found: OpenDocuments) -> Integers:
+def _look_up_labels(opened: Integers, number: Integers, labels: Labellings, found: OpenDocuments) -> Integers:
     """The label of each row; of a judged document, one that is not ``LEFT``."""
     label = np.full(opened.size, LEFT + 1, np.int64)
     at = np.flatnonzero(opened >= 0)
@@ -422,14 +422,14 @@ def _labels_at(opened: Integers, number: Integers, labels: Labellings, found: Op
     return label
 
 
-def _grades(grade: Floats, opened: Integers, label: Integers, scale: Floats) -> Floats:
+def _look_up_grades(grade: Floats, opened: Integers, label: Integers, scale: Floats) -> Floats:
     grades: Floats = np.where(opened >= 0, np.append(np.nan, scale)[label], grade)
     return grades
 
 
-def _ideal(judged: JudgedRankings, labels: Labellings, scale: Floats) -> Ideal:
+def _label_ideal(judged: JudgedRankings, labels: Labellings, scale: Floats) -> Ideal:
     """All judged documents, including the new ones, by grade descending."""
-    rows, number = _gathered(judged.first_ideal, labels.query)
+    rows, number = _list_rows(judged.first_ideal, labels.query)
     given = np.flatnonzero(labels.label != LEFT)
     of = np.repeat(np.arange(labels.query.size), np.diff(labels.first))[given]
     number = np.concatenate((number, of))

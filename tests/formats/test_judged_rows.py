@@ -353,8 +353,8 @@ def test_columns_are_sorted_only_if_rows_of_a_query_are_apart(size, coded, monke
     """Batches end anywhere, and each may have a dictionary of its own."""
     pyarrow = pytest.importorskip("pyarrow")
     kind = pyarrow.dictionary(pyarrow.int32(), pyarrow.string()) if coded else pyarrow.string()
-    sorted_whole, scattered = [], columnar._Scan.scattered
-    monkeypatch.setattr(columnar._Scan, "scattered", lambda scan: sorted_whole.append(scan) or scattered(scan))
+    sorted_whole, scattered = [], columnar._Scan.read_scattered
+    monkeypatch.setattr(columnar._Scan, "read_scattered", lambda scan: sorted_whole.append(scan) or scattered(scan))
 
     def batch(rows):
         ids = [pyarrow.array(column, kind) for column in ([row[0] for row in rows], [row[1] for row in rows])]

@@ -25,7 +25,7 @@ def test_what_unpacks_to_far_more_than_its_size_is_refused_soon(tmp_path, monkey
     unpacked = []
     monkeypatch.setattr(input_file, "UNPACKED_ANYWAY", 1 << 22)
     monkeypatch.setattr(input_file, "RATIO", 10)
-    real = input_file._from_zstandard if kind == "zst" else input_file._from_gzip
+    real = input_file._unpack_zstandard if kind == "zst" else input_file._unpack_gzip
 
     def counted(*arguments):
         for piece in real(*arguments):

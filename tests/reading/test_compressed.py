@@ -154,7 +154,7 @@ def test_an_unexpected_error_while_unpacking_is_raised(unpacking, monkeypatch):
         yield TEXT[:2000]
         raise MemoryError("no room")
 
-    monkeypatch.setattr(input_file, "_from_gzip", broken)
+    monkeypatch.setattr(input_file, "_unpack_gzip", broken)
     view = memoryview(bytearray(2000))
     with unpacking[0].open() as stream:
         assert stream.readinto(view) == 2000

@@ -34,7 +34,7 @@ def read_letor_judgments(file: InputFile, how: Reading) -> Table:
     columns: dict[str, list[str]] = {"query": [], "document": [], "grade": []}
     lines: list[int] = []
     mistakes = Mistakes()
-    queries = _of_groups(file)
+    queries = _read_groups(file)
     for number, line in enumerate(file.lines(), 1):
         content, _, comment = REMARK.sub("\n", line, count=1).partition("\n")
         found = split_words(content)
@@ -42,20 +42,20 @@ def read_letor_judgments(file: InputFile, how: Reading) -> Table:
             continue
         query = next(queries, "") if queries else found[1][4:] if found[1:] and found[1].startswith("qid:") else ""
         if not query:
-            mistakes.add(_without_query(file, number, queries is not None))
+            mistakes.add(_describe_missing_query(file, number, queries is not None))
             continue
-        for column, value in zip(columns.values(), (query, _document(comment), found[0]), strict=True):
+        for column, value in zip(columns.values(), (query, _find_document(comment), found[0]), strict=True):
             column.append(value)
         lines.append(number)
     if queries and not mistakes.count and (left := sum(1 for _ in queries)):
         complaint = f"has groups for {format_count(left, 'line')} more than {file.name} has"
         mistakes.add(Problem(complaint, place=str(find_file_of_groups(file))))
     mistakes.refuse()
-    _number(file, columns, lines, how)
+    _number_documents(file, columns, lines, how)
     return Table(columns, file.name, place_by_line(file.name, lines))
 
 
-def _of_groups(file: InputFile) -> Iterator[str] | None:
+def _read_groups(file: InputFile) -> Iterator[str] | None:
     """The query of each line, counted from 1, by the file of groups; None without one, or if lines name queries."""
     groups = find_file_of_groups(file)
     if groups is None or any(len(found) > 1 and found[1].startswith("qid:") for found in file.first_words):
@@ -71,7 +71,7 @@ def _of_groups(file: InputFile) -> Iterator[str] | None:
     return (str(query) for query, (_, size) in enumerate(sizes, 1) for _ in range(int(size)))
 
 
-def _without_query(file: InputFile, number: int, grouped: bool) -> Problem:
+def _describe_missing_query(file: InputFile, number: int, grouped: bool) -> Problem:
     place = f"{file.name}:{number}"
     if grouped:
         return Problem(f"is in no group of {find_file_of_groups(file)}", place=place)
@@ -81,12 +81,12 @@ def _without_query(file: InputFile, number: int, grouped: bool) -> Problem:
     return Problem("has no qid: after the grade", place=place, suggestion=groups, allowed=allowed)
 
 
-def _document(comment: str) -> str:
+def _find_document(comment: str) -> str:
     named = DOCUMENT.search(comment)
     return (named[1] if named else next(iter(comment.split()), "")).rstrip(";,")
 
 
-def _number(file: InputFile, columns: dict[str, list[str]], lines: list[int], how: Reading) -> None:
+def _number_documents(file: InputFile, columns: dict[str, list[str]], lines: list[int], how: Reading) -> None:
     """Number the documents of every query if no line names its document; refuse a mixture."""
     documents = columns["document"]
     nameless = [row for row, document in enumerate(documents) if not document]
@@ -146,8 +146,8 @@ def read_topic_queries(file: InputFile) -> Table:
     topics: list[dict[str, str]] = []
     lines: list[int] = []
     mistakes = Mistakes()
-    for line, attributes, body in _blocks(file):
-        every = _fields(attributes, body)
+    for line, attributes, body in _split_topics(file):
+        every = _read_fields(attributes, body)
         fields = {name: "; ".join(values) for name, values in every.items()}
         id_name = next((name for name in IDS if fields.get(name)), "")
         ids = list(dict.fromkeys(every.get(id_name, [""])))
@@ -167,77 +167,77 @@ def read_topic_queries(file: InputFile) -> Table:
     return Table(columns, file.name, place_by_line(file.name, lines))
 
 
-def _blocks(file: InputFile) -> Iterator[tuple[int, str, str]]:
+def _split_topics(file: InputFile) -> Iterator[tuple[int, str, str]]:
     """The line on which each topic begins, its attributes, and its content."""
-    text = _replaced(COMMENT, "-->", _blanks, file.text())
+    text = _replace_parts(COMMENT, "-->", _blank_out, file.text())
     ends = [match.start() for match in re.finditer("\n", text)]
     opened: re.Match[str] | None = None
     block = next((each for each in (TOPIC, QUERY) if each.search(text)), DOC)
-    for tag in block.finditer(_replaced(QUOTED, "]]>", _blanks, text)):
+    for tag in block.finditer(_replace_parts(QUOTED, "]]>", _blank_out, text)):
         line = bisect_left(ends, (opened or tag).start()) + 1
         if tag["empty"] and not opened:
             yield line, tag["attributes"], ""
             continue
         if bool(tag["closes"]) != (opened is not None):
             if opened:
-                raise _unclosed(file, line, opened, f"before line {bisect_left(ends, tag.start()) + 1}")
+                raise _describe_unclosed(file, line, opened, f"before line {bisect_left(ends, tag.start()) + 1}")
             raise InputError(Problem("a topic ends here, but none has begun", place=f"{file.name}:{line}"))
         if opened:
             yield line, opened["attributes"], text[opened.end() : tag.start()]
         opened = None if tag["closes"] else tag
     if opened:
-        raise _unclosed(file, bisect_left(ends, opened.start()) + 1, opened)
+        raise _describe_unclosed(file, bisect_left(ends, opened.start()) + 1, opened)
     if opened is None and not block.search(text):
         raise InputError(Problem("the file contains no topics", place=file.name))
 
 
-def _unclosed(file: InputFile, line: int, opened: re.Match[str], before: str = "") -> InputError:
+def _describe_unclosed(file: InputFile, line: int, opened: re.Match[str], before: str = "") -> InputError:
     where = f"{before}, where the next topic begins" if before else "at the end of the file"
     remedy = f"write </{opened.group()[1:].split()[0].rstrip('>')}> {where}"
     return InputError(Problem("this topic is not closed", place=f"{file.name}:{line}", suggestion=remedy))
 
 
-def _replaced(pattern: re.Pattern[str], end: str, change: Callable[[re.Match[str]], str], text: str) -> str:
+def _replace_parts(pattern: re.Pattern[str], end: str, change: Callable[[re.Match[str]], str], text: str) -> str:
     """The text with each part that the pattern matches, up to ``end``, changed; a part without end is text."""
     before, found, after = text.rpartition(end)  # no search for an end behind the last one, which takes long
     return pattern.sub(change, before + found) + after
 
 
-def _blanks(match: re.Match[str]) -> str:
+def _blank_out(match: re.Match[str]) -> str:
     """The same number of spaces, and all line ends: the following text stays on its line."""
     return re.sub(r"[^\n]", " ", match.group())
 
 
-def _fields(attributes: str, body: str) -> dict[str, list[str]]:
+def _read_fields(attributes: str, body: str) -> dict[str, list[str]]:
     """The values of attributes and elements by name; empty elements do not count."""
-    fields = {name.lower(): [_plain(double or single)] for name, double, single in ATTRIBUTE.findall(attributes)}
-    for name, value in _parts(body):
+    fields = {name.lower(): [_unescape(double or single)] for name, double, single in ATTRIBUTE.findall(attributes)}
+    for name, value in _split_fields(body):
         if value:
             fields[name] = [*filter(None, fields.get(name, ())), value]
     return fields
 
 
-def _parts(body: str) -> Iterator[tuple[str, str]]:
+def _split_fields(body: str) -> Iterator[tuple[str, str]]:
     """Each field of a topic with its text; the part before the first tag is the field ``text``."""
-    body = _replaced(QUOTED, "]]>", lambda match: html.escape(match[1]), body)
+    body = _replace_parts(QUOTED, "]]>", lambda match: html.escape(match[1]), body)
     tags = [tag for tag in TAG.finditer(body) if tag["name"].lower() not in INLINE]
     name, start = "text", 0
     for tag in [*tags, None]:
         text = body[start : tag.start() if tag else len(body)]
-        yield name, _labelled(name, _plain(TAG.sub("", text)))
+        yield name, _remove_label(name, _unescape(TAG.sub("", text)))
         if tag:
             field = LANGUAGE.sub("", tag["name"].lower())
             name = "text" if tag["closes"] else NAMES.get(field, field)
             start = tag.end()
 
 
-def _labelled(name: str, text: str) -> str:
+def _remove_label(name: str, text: str) -> str:
     """The text without the label that old topics put before it."""
     label = LABELS.get(name)
     return text[len(label) + 1 :].strip() if label and text.lower().startswith(f"{label.lower()}:") else text
 
 
-def _plain(text: str) -> str:
+def _unescape(text: str) -> str:
     return " ".join(html.unescape(text).split())
 
 

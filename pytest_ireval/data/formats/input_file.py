@@ -83,7 +83,7 @@ class ByteFile:
             if self.is_plain:
                 yield file
             else:
-                with closing(_Joined(_gathered(self._decompressed(file)))) as stream:
+                with closing(_PieceStream(_gather_pieces(self._decompressed(file)))) as stream:
                     yield stream
 
     def head(self, size: int) -> bytes:
@@ -99,7 +99,7 @@ class ByteFile:
             return held
 
     def _decompressed(self, file: BinaryIO) -> Iterator[bytes]:
-        unpacked = _from_gzip(file, self.name) if self.magic.startswith(GZIP) else _from_zstandard(file, self.name)
+        unpacked = _unpack_gzip(file, self.name) if self.magic.startswith(GZIP) else _unpack_zstandard(file, self.name)
         size, most = 0, max(UNPACKED_ANYWAY, RATIO * self.size)
         for piece in unpacked:
             size += len(piece)
@@ -137,7 +137,7 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
     """The file at ``path``; the bytes of an address, a pipe, or standard input for ``-`` are first written to disk."""
     name = os.fspath(path)
     if name == "-":
-        with _spooled(sys.stdin.buffer, "standard input") as file:
+        with _spool(sys.stdin.buffer, "standard input") as file:
             yield file
         return
     if is_address(name):
@@ -156,8 +156,8 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
             elif stat.S_ISCHR(mode) and name not in ("/dev/stdin", "/dev/tty") and not name.startswith("/dev/fd/"):
                 raise InputError(Problem("this is a device, not a file", place=name))
             else:
-                pipe, first = _pipe(name)
-                file = resources.enter_context(_spooled(resources.enter_context(pipe), name, first))
+                pipe, first = _open_pipe(name)
+                file = resources.enter_context(_spool(resources.enter_context(pipe), name, first))
         except FileNotFoundError:
             raise InputError(Problem("there is no such file", place=name)) from None
         except OSError as error:
@@ -168,7 +168,7 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
 
 
 @contextmanager
-def _spooled(pipe: BinaryIO, name: str, first: bytes = b"") -> Iterator[ByteFile]:
+def _spool(pipe: BinaryIO, name: str, first: bytes = b"") -> Iterator[ByteFile]:
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="ireval-") as folder:
@@ -184,7 +184,7 @@ def _spooled(pipe: BinaryIO, name: str, first: bytes = b"") -> Iterator[ByteFile
         yield ByteFile(path, name)
 
 
-def _pipe(name: str) -> tuple[BinaryIO, bytes]:
+def _open_pipe(name: str) -> tuple[BinaryIO, bytes]:
     """Open a pipe, and return the bytes that were read meanwhile. Opening a pipe without a writer would block forever.
 
     A program that has the pipe open may start to write later.
@@ -206,9 +206,9 @@ def _pipe(name: str) -> tuple[BinaryIO, bytes]:
     return open(handle, "rb"), first
 
 
-def _from_gzip(file: BinaryIO, name: str) -> Iterator[bytes]:
+def _unpack_gzip(file: BinaryIO, name: str) -> Iterator[bytes]:
     """All members of a gzip file, one after the other; zeros may pad its end."""
-    inflater, damage = _inflater()
+    inflater, damage = _load_inflater()
     inflate = inflater.decompressobj(wbits=31)
     started = True
     while data := file.read(COMPRESSED_PIECE):
@@ -230,7 +230,7 @@ def _from_gzip(file: BinaryIO, name: str) -> Iterator[bytes]:
         raise InputError(Problem("the gzip data ends too early: the file is cut off", place=name))
 
 
-def _inflater() -> tuple[Any, type[Exception]]:
+def _load_inflater() -> tuple[Any, type[Exception]]:
     """ISA-L, which has the interface of zlib and saves an eighth of the CPU time of a run; zlib without it."""
     try:
         from isal import isal_zlib  # from an extra
@@ -240,7 +240,7 @@ def _inflater() -> tuple[Any, type[Exception]]:
     return fast, fast.error
 
 
-def _from_zstandard(file: BinaryIO, name: str) -> Iterator[bytes]:
+def _unpack_zstandard(file: BinaryIO, name: str) -> Iterator[bytes]:
     """All frames of a Zstandard file, one after the other."""
     try:
         import zstandard  # from an extra
@@ -265,7 +265,7 @@ def _from_zstandard(file: BinaryIO, name: str) -> Iterator[bytes]:
         raise InputError(Problem("the Zstandard data ends too early: the file is cut off", place=name))
 
 
-def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _gather_pieces(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """The same bytes in fewer, larger pieces: each piece costs a switch between two threads."""
     held: list[bytes] = []
     size = 0
@@ -278,7 +278,7 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield b"".join(held)
 
 
-def _ahead(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
+def _read_ahead(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
     """The same pieces up to an empty one; another thread prepares the next few. Closing it ends what has begun."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -292,11 +292,11 @@ def _ahead(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
         pool.shutdown(cancel_futures=True)
 
 
-class _Joined:
+class _PieceStream:
     """Pieces as one stream."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces, self._rest = _ahead(pieces), memoryview(b"")
+        self._pieces, self._rest = _read_ahead(pieces), memoryview(b"")
 
     def readinto(self, view: memoryview, /) -> int:
         if not self._rest:
@@ -406,7 +406,7 @@ class InputFile:
 
     def lines(self) -> Iterator[str]:
         """All lines of the text with their ends, checked to be UTF-8."""
-        with self.bytes.open() as stream, io.BufferedReader(_Raw(stream, self.name), 1 << 20) as buffered:
+        with self.bytes.open() as stream, io.BufferedReader(_RawText(stream, self.name), 1 << 20) as buffered:
             for number, line in enumerate(buffered, 1):
                 try:
                     text = line.decode()
@@ -436,7 +436,7 @@ def split_words(line: str) -> list[str]:
     return WORD.findall(line)
 
 
-class _Raw(io.RawIOBase):
+class _RawText(io.RawIOBase):
     """A stream of ours as one of Python's; a line that is longer than any reader takes is refused."""
 
     def __init__(self, stream: ByteStream, name: str) -> None:

@@ -27,7 +27,7 @@ Rows = Iterator[tuple[dict[str, Any], str]]
 """Rows, each with its place."""
 
 
-def _of_json(rows: Callable[[Node], Rows]) -> Callable[[InputFile], Table]:
+def _make_json_reader(rows: Callable[[Node], Rows]) -> Callable[[InputFile], Table]:
     """A reader of the rows in a JSON document."""
     return lambda file: tabulate_rows(rows(read_json_document(file)), file.name)
 
@@ -35,23 +35,23 @@ def _of_json(rows: Callable[[Node], Rows]) -> Callable[[InputFile], Table]:
 def read_case_queries(file: InputFile) -> Table:
     """Each query once, with its information need and notes if the file has them."""
     if is_text(file):
-        cells = _cells(file)
+        cells = _read_cells(file)
         first = {query: row for row, query in reversed(list(enumerate(cells.columns["query"])))}
         chosen = select_rows(cells, sorted(first.values()))
         texts = chosen.columns["query"]
         return Table({"id": texts, "text": texts}, chosen.origin, chosen.place)
-    return tabulate_rows(_case_queries(read_json_document(file)), file.name)
+    return tabulate_rows(_list_case_queries(read_json_document(file)), file.name)
 
 
 def read_case_judgments(file: InputFile) -> Table:
     """A row for each rating; documents without a rating are not judged."""
     if is_text(file):
-        cells = _cells(file)
+        cells = _read_cells(file)
         return select_rows(cells, [row for row, grade in enumerate(cells.columns["grade"]) if grade])
-    return tabulate_rows(_case_ratings(read_json_document(file)), file.name)
+    return tabulate_rows(_list_case_ratings(read_json_document(file)), file.name)
 
 
-def _cells(file: InputFile) -> Table:
+def _read_cells(file: InputFile) -> Table:
     """Query, document and grade; Quepid puts a space before cells that a spreadsheet would take for a formula."""
     cells = read_delimited_table(file, short_rows=True)  # Quepid leaves out the cells of a query without ratings
     text = find_column(cells.columns, "text") or require_column(cells.columns, "query", file.name)
@@ -63,14 +63,14 @@ def _cells(file: InputFile) -> Table:
     )
 
 
-def _case_queries(case: Node) -> Rows:
+def _list_case_queries(case: Node) -> Rows:
     for query in case.each("queries"):
-        text = _text_of(query)
+        text = _find_text(query)
         about = {"information_need": query.text("information_need"), "notes": query.text("notes")}
         yield {"id": text, "text": text, **about}, query.place
 
 
-def _case_ratings(case: Node) -> Rows:
+def _list_case_ratings(case: Node) -> Rows:
     for query in case.each("queries"):
         if not query.has("ratings"):
             continue
@@ -78,24 +78,24 @@ def _case_ratings(case: Node) -> Rows:
         if isinstance(ratings.value, dict):  # the ratings alone: {document: rating}
             for identifier, rating in ratings.entries():
                 if rating.value is not None:
-                    row = {"query": _text_of(query), "document": identifier, "grade": rating.value}
+                    row = {"query": _find_text(query), "document": identifier, "grade": rating.value}
                     yield row, rating.place
             continue
         for rating in query.each("ratings"):
             if not rating.has("rating"):
                 continue
-            row = {"query": _text_of(query), "document": rating.text("doc_id"), "grade": rating.text("rating")}
+            row = {"query": _find_text(query), "document": rating.text("doc_id"), "grade": rating.text("rating")}
             yield {**row, "judge": rating.text("user_email")}, rating.place
 
 
-def _text_of(query: Node) -> str:
+def _find_text(query: Node) -> str:
     return query.text("query_text") or query.required("query")
 
 
 def read_book_queries(file: InputFile) -> Table:
     """Each query once, with its information need if the file has it."""
     seen: dict[str, tuple[dict[str, Any], str]] = {}
-    for row, place in _csv_book_queries(file) if is_text(file) else _book_queries(read_json_document(file)):
+    for row, place in _list_csv_book_queries(file) if is_text(file) else _list_book_queries(read_json_document(file)):
         seen.setdefault(row["id"], (row, place))
     return tabulate_rows(iter(seen.values()), file.name)
 
@@ -103,17 +103,17 @@ def read_book_queries(file: InputFile) -> Table:
 def read_book_judgments(file: InputFile) -> Table:
     """A row for each judgment of each judge."""
     return tabulate_rows(
-        _csv_book_judgments(file) if is_text(file) else _book_judgments(read_json_document(file)), file.name
+        _list_csv_book_judgments(file) if is_text(file) else _list_book_judgments(read_json_document(file)), file.name
     )
 
 
-def _csv_book_queries(file: InputFile) -> Rows:
+def _list_csv_book_queries(file: InputFile) -> Rows:
     cells = read_delimited_table(file)
     for row, query in enumerate(cells.column("query")):
         yield {"id": query.strip(), "text": query.strip()}, cells.place(row)
 
 
-def _csv_book_judgments(file: InputFile) -> Rows:
+def _list_csv_book_judgments(file: InputFile) -> Rows:
     cells = read_delimited_table(file)
     query, identifier = (require_column(cells.columns, kind, file.name) for kind in ("query", "document"))
     others = [name for name in cells.columns if name not in (query, identifier)]
@@ -136,13 +136,13 @@ def _is_judge(cells: Sequence[str]) -> bool:
     return not written or any(NUMBER.fullmatch(cell) for cell in written)
 
 
-def _book_queries(book: Node) -> Rows:
+def _list_book_queries(book: Node) -> Rows:
     for pair in book.each("query_doc_pairs"):
         text = pair.required("query_text")
         yield {"id": text, "text": text, "information_need": pair.text("information_need")}, pair.place
 
 
-def _book_judgments(book: Node) -> Rows:
+def _list_book_judgments(book: Node) -> Rows:
     for pair in book.each("query_doc_pairs"):
         for judgment in pair.each("judgements"):
             if judgment.has("rating") and not _is_set(judgment, "unrateable") and not _is_set(judgment, "judge_later"):
@@ -171,28 +171,28 @@ def read_snapshot_rankings(file: InputFile) -> Table:
     return Table(columns, cells.origin, cells.place)
 
 
-@_of_json
+@_make_json_reader
 def read_rre_queries(whole: Node) -> Rows:
     """Each query once: several templates may have the same text."""
     seen: dict[str, tuple[dict[str, Any], str]] = {}
-    for query, _, about in _with_owners(whole):
-        text = _placed_text(query, whole)
+    for query, _, about in _list_queries_with_owners(whole):
+        text = _find_placed_text(query, whole)
         seen.setdefault(text, ({"id": text, "text": text, **about}, query.place))
     yield from seen.values()
 
 
-@_of_json
+@_make_json_reader
 def read_rre_judgments(whole: Node) -> Rows:
     """A row for each query and document of its own list, or of its group's."""
-    for query, group, _ in _with_owners(whole):
+    for query, group, _ in _list_queries_with_owners(whole):
         holder = query if query.has("relevant_documents") else group
         if not holder.has("relevant_documents"):
             raise query.error("neither the query nor its group has 'relevant_documents'")
-        for identifier, grade, place in _relevant(holder.get("relevant_documents")):
-            yield {"query": _placed_text(query, whole), "document": identifier, "grade": grade}, place
+        for identifier, grade, place in _list_relevant(holder.get("relevant_documents")):
+            yield {"query": _find_placed_text(query, whole), "document": identifier, "grade": grade}, place
 
 
-def _with_owners(whole: Node) -> Iterator[tuple[Node, Node, dict[str, str]]]:
+def _list_queries_with_owners(whole: Node) -> Iterator[tuple[Node, Node, dict[str, str]]]:
     """Every query with its owner (a group of a subject, a group, or the file itself) and the names of the owner."""
     for subject in (*whole.each("topics"), whole):
         about = {} if subject is whole else {"subject": subject.text("description") or subject.text("name")}
@@ -202,13 +202,13 @@ def _with_owners(whole: Node) -> Iterator[tuple[Node, Node, dict[str, str]]]:
                 yield query, group, of_group
 
 
-def _placed_text(query: Node, whole: Node) -> str:
+def _find_placed_text(query: Node, whole: Node) -> str:
     """The value of the placeholder for the query's text."""
     placeholders, name = query.get("placeholders"), whole.text("query_placeholder")
     return placeholders.required(name or ("query" if placeholders.has("query") else "$query"))
 
 
-def _relevant(documents: Node) -> Iterator[tuple[str, Any, str]]:
+def _list_relevant(documents: Node) -> Iterator[tuple[str, Any, str]]:
     """Document, grade and place: from ``{document: {gain: 3}}``, ``{"3": [document, …]}``, or a list with both."""
     if isinstance(documents.value, list):
         for node in documents.entries_of_list():
@@ -229,15 +229,19 @@ PARAMETERS = ("query_string", "query", "q", "text")
 OF_ONE_FIELD = ("match", "match_phrase", "term", "match_bool_prefix", "match_phrase_prefix")
 
 
-@_of_json
+@_make_json_reader
 def read_elasticsearch_queries(whole: Node) -> Rows:
     """A row for each request."""
     for request in whole.each("requests"):
-        row = {"id": request.required("id"), "text": _searched(request), "template": request.text("template_id")}
+        row = {
+            "id": request.required("id"),
+            "text": _find_searched_words(request),
+            "template": request.text("template_id"),
+        }
         yield row, request.place
 
 
-@_of_json
+@_make_json_reader
 def read_elasticsearch_judgments(whole: Node) -> Rows:
     """A row for each rating; where there are several indices, a document's id is written ``index/id``."""
     ratings = [(request, rating) for request in whole.each("requests") for rating in request.each("ratings")]
@@ -248,7 +252,7 @@ def read_elasticsearch_judgments(whole: Node) -> Rows:
         yield row, rating.place
 
 
-def _searched(request: Node) -> str:
+def _find_searched_words(request: Node) -> str:
     """The words that are searched for: a parameter of the template, or the only text in the query; else nothing."""
     if request.has("params"):
         parameters = dict(request.get("params").entries())
@@ -258,11 +262,11 @@ def _searched(request: Node) -> str:
     if not request.has("request"):
         return ""
     body = request.get("request")
-    texts = set(_texts(body.get("query").value)) if body.has("query") or body.text("query") else set()
+    texts = set(_list_texts(body.get("query").value)) if body.has("query") or body.text("query") else set()
     return texts.pop() if len(texts) == 1 else ""
 
 
-def _texts(query: Any) -> Iterator[str]:
+def _list_texts(query: Any) -> Iterator[str]:
     """Texts of clauses such as match or query_string."""
     for key, value in query.items() if isinstance(query, dict) else ():
         if key in OF_ONE_FIELD and isinstance(value, dict):
@@ -272,14 +276,14 @@ def _texts(query: Any) -> Iterator[str]:
             yield str(value.get("query", ""))
         else:
             for part in value if isinstance(value, list) else [value]:
-                yield from _texts(part)
+                yield from _list_texts(part)
 
 
-@_of_json
+@_make_json_reader
 def read_workbench_queries(whole: Node) -> Rows:
     """Each query once: of a query set with its other fields, or of a judgment list."""
     seen: dict[str, tuple[dict[str, Any], str]] = {}
-    for held in _stored(whole):
+    for held in _list_stored(whole):
         for query in held.each("querySetQueries"):
             text = query.required("queryText")
             names = [name for name, value in query.entries() if not isinstance(value.value, dict | list | bool)]
@@ -291,10 +295,10 @@ def read_workbench_queries(whole: Node) -> Rows:
     yield from seen.values()
 
 
-@_of_json
+@_make_json_reader
 def read_workbench_judgments(whole: Node) -> Rows:
     """A row for each rating of a judgment list."""
-    for held in _stored(whole):
+    for held in _list_stored(whole):
         if not held.has("judgmentRatings"):
             raise held.error("the key 'judgmentRatings' is missing: this is not a judgment list")
         for query in held.each("judgmentRatings"):
@@ -303,7 +307,7 @@ def read_workbench_judgments(whole: Node) -> Rows:
                 yield {**row, "grade": rating.get("rating").value}, rating.place
 
 
-def _stored(whole: Node) -> Iterator[Node]:
+def _list_stored(whole: Node) -> Iterator[Node]:
     """The lists or sets: the file as it is imported, or the hits of an answer of the workbench."""
     if not whole.has("hits"):
         yield whole
@@ -327,14 +331,14 @@ def read_responses(file: InputFile) -> dict[str, list[str]]:
             try:
                 if query in found:
                     raise answer.error("this query has an answer already")
-                found[query] = _documents(answer)
+                found[query] = _list_documents(answer)
             except InputError as error:
                 mistakes.add(error.problems[0])
     mistakes.refuse()
     return found
 
 
-def _documents(answer: Node) -> list[str]:
+def _list_documents(answer: Node) -> list[str]:
     """The ids of the hits of a complete answer."""
     keys = next((keys for keys in _HITS if answer.has(keys[0])), None)
     if keys is None:
@@ -360,7 +364,7 @@ def find_missing_part(answer: Any) -> str:
         return "timed_out is true"
     for parts in ("shards", "clusters"):
         counts = answer.get(f"_{parts}")
-        if isinstance(counts, dict) and (lost := _lost(counts, parts)):
+        if isinstance(counts, dict) and (lost := _describe_lost_parts(counts, parts)):
             return lost
     if isinstance(header, dict) and header.get("partialResults") in (True, "true", "omitted"):
         return "responseHeader.partialResults is true"
@@ -369,7 +373,7 @@ def find_missing_part(answer: Any) -> str:
     return ""
 
 
-def _lost(counts: Mapping[str, Any], parts: str) -> str:
+def _describe_lost_parts(counts: Mapping[str, Any], parts: str) -> str:
     if counts.get("failed"):
         failures = counts.get("failures") or [{}]
         reason = failures[0].get("reason") if isinstance(failures[0], dict) else None

@@ -64,18 +64,18 @@ class Reader(NamedTuple):
 
 def run_reader(reader: Reader, file: InputFile, how: Reading) -> Any:
     """The content of the file, read by the reader."""
-    with _blamed(reader, file):
+    with _blame_reader(reader, file):
         return reader.read(file, how)
 
 
 def is_fitting(reader: Reader, file: InputFile) -> bool:
     """Tell whether the file looks like the reader's format."""
-    with _blamed(reader, file):
+    with _blame_reader(reader, file):
         return bool(reader.fits(file))
 
 
 @contextmanager
-def _blamed(reader: Reader, file: InputFile) -> Iterator[None]:
+def _blame_reader(reader: Reader, file: InputFile) -> Iterator[None]:
     """Turn any error of a plugin's reader into one that names the reader."""
     try:
         yield

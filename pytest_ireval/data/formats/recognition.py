@@ -43,14 +43,14 @@ def choose_reader(
             raise InputError(f"reader {named.name!r} reads {named.holds}, not {content}")
         return named
     if named is not None:
-        return _known(named, content, readers)
+        return _find_by_name(named, content, readers)
     fitting = list_fitting_readers(file, content, readers)
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
-        complaint = f"its {content} could be in format {_either(reader.name for reader in fitting)}"
+        complaint = f"its {content} could be in format {_join_alternatives(reader.name for reader in fitting)}"
         raise InputError(Problem(complaint, place=file.name, suggestion=f"choose one: {option}"))
-    raise _unknown(file, content, readers, option)
+    raise _describe_unknown(file, content, readers, option)
 
 
 def list_fitting_readers(file: InputFile, content: Content, readers: Sequence[Reader]) -> list[Reader]:
@@ -58,7 +58,7 @@ def list_fitting_readers(file: InputFile, content: Content, readers: Sequence[Re
     return [reader for reader in readers if reader.holds == content and is_fitting(reader, file)]
 
 
-def _known(name: str, content: Content, readers: Sequence[Reader]) -> Reader:
+def _find_by_name(name: str, content: Content, readers: Sequence[Reader]) -> Reader:
     able = {called: reader for reader in readers if reader.holds == content for called in (reader.name, *reader.also)}
     if name in able:
         return able[name]
@@ -70,32 +70,32 @@ def _known(name: str, content: Content, readers: Sequence[Reader]) -> Reader:
     raise InputError(Problem(complaint, suggestion=did_you_mean(name, able), allowed=allowed))
 
 
-def _unknown(file: InputFile, content: Content, readers: Sequence[Reader], option: str) -> InputError:
+def _describe_unknown(file: InputFile, content: Content, readers: Sequence[Reader], option: str) -> InputError:
     """An error with the likely content of the file, or with its beginning."""
     others = [reader for reader in readers if reader.holds != content and is_fitting(reader, file)]
     if others:
-        seems = _either(f"{reader.holds} (format {reader.name})" for reader in others)
+        seems = _join_alternatives(f"{reader.holds} (format {reader.name})" for reader in others)
         complaint = f"contains no {content}; it looks like {seems}"
         swapped = content != "queries" and any(reader.holds != "queries" for reader in others)
         suggestion = "are judgments and rankings swapped?" if swapped else ""
         return InputError(Problem(complaint, place=file.name, suggestion=suggestion))
     layouts = [f"{reader.name}: {reader.summary}" for reader in readers if reader.holds == content]
-    complaint = f"contains no {content} in a known format: {_beginning(file)}"
+    complaint = f"contains no {content} in a known format: {_describe_beginning(file)}"
     names = file.header if is_text(file) else read_keys_of_lines(file)
-    lacking = _lack(names, content) if len(names) > 1 else None
+    lacking = _describe_missing_columns(names, content) if len(names) > 1 else None
     if lacking is not None:  # it is a table, so that other formats are out of question
         suggestion, allowed = lacking
         if is_text(file) and tuple(map(normalize_name, file.header))[:2] == ("query", "docid") and len(file.header) > 2:
             suggestion += "; if the other columns are judges, use format quepid-book"
-        suggestion += _vectors(file)
+        suggestion += _describe_vectors(file)
         return InputError(Problem(complaint, file.name, suggestion=suggestion, allowed=allowed))
-    if (odd := _odd_line(file, content, readers)) is not None:
+    if (odd := _find_odd_line(file, content, readers)) is not None:
         return InputError(odd)
     allowed = "\n  ".join([f"formats of {content} ({option}):", *sorted(layouts)])
-    return InputError(Problem(complaint, file.name, suggestion=_hint(file, content), allowed=allowed))
+    return InputError(Problem(complaint, file.name, suggestion=_suggest(file, content), allowed=allowed))
 
 
-def _odd_line(file: InputFile, content: Content, readers: Sequence[Reader]) -> Problem | None:
+def _find_odd_line(file: InputFile, content: Content, readers: Sequence[Reader]) -> Problem | None:
     """The first line that is shorter than the others, if these are at least half of them, and of one format."""
     numbered = enumerate(map(str.rstrip, file.head.split("\n")), 1)
     lines = [(number, line) for number, line in numbered if line and not line.lstrip().startswith("#")]
@@ -116,30 +116,30 @@ def _odd_line(file: InputFile, content: Content, readers: Sequence[Reader]) -> P
     return None
 
 
-def _vectors(file: InputFile) -> str:
+def _describe_vectors(file: InputFile) -> str:
     """The columns of JSON lines that hold vectors, for a message."""
     found = {name: value for name, value in (file.first_object or {}).items() if isinstance(value, list) and value}
     vectors = [name for name, value in found.items() if all(isinstance(each, int | float) for each in value)]
     return "".join(f"; {name} is a vector of {format_count(len(found[name]), 'number')}" for name in vectors)
 
 
-def _beginning(file: InputFile) -> str:
+def _describe_beginning(file: InputFile) -> str:
     if file.is_folder:
         return "it is a folder"
     return f"it begins with {file.first_lines[0][:60]!r}" if file.first_lines else "it has no text"
 
 
-def _hint(file: InputFile, content: Content) -> str:
+def _suggest(file: InputFile, content: Content) -> str:
     """The missing parts of a table, of pairs or of columns of words."""
     if "\0" in file.head:
         return "it contains zero bytes: is it UTF-16, or not a text file?"
     if not is_text(file):
         keys = ", ".join(map(repr, read_keys_of_lines(file)))
         return f"its first line is an object with the keys {keys}" if keys else ""
-    return _likely(file, content) or _layout(file, content)
+    return _suggest_format(file, content) or _describe_layout(file, content)
 
 
-def _likely(file: InputFile, content: Content) -> str:
+def _suggest_format(file: InputFile, content: Content) -> str:
     """The format that must be named, since the file may be something else."""
     if content == "queries" and file.head.lstrip()[:5].lower() == "<doc>":
         return "it looks like documents of TREC; if each <DOC> is a query, name the format trec-topics"
@@ -151,7 +151,7 @@ def _likely(file: InputFile, content: Content) -> str:
     return ""
 
 
-def _layout(file: InputFile, content: Content) -> str:
+def _describe_layout(file: InputFile, content: Content) -> str:
     """The columns that were found."""
     if len(file.header) == 2 and _has_texts_as_ids(file) and not _has_header(file):
         return "as pairs of id and text it needs ids, but the first cell of most lines has several words"
@@ -167,7 +167,7 @@ def _layout(file: InputFile, content: Content) -> str:
     return f"split at spaces and tabs, its lines have {' or '.join(map(str, widths[:3]))} columns{ungraded}"
 
 
-def _either(names: Iterable[str]) -> str:
+def _join_alternatives(names: Iterable[str]) -> str:
     words = list(names)
     return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
 
@@ -248,7 +248,7 @@ def _has_header(file: InputFile) -> bool:
     return any(is_one(file) for is_one in tables)
 
 
-def _width_in_words(file: InputFile, number: int) -> int:
+def _count_columns(file: InputFile, number: int) -> int:
     """The number of words of most of the first lines; 0 if it is not columns of words.
 
     If lines differ in width, word ``number`` (counted from 0) of most of them must be a number.
@@ -265,7 +265,7 @@ def _width_in_words(file: InputFile, number: int) -> int:
 
 def is_qrels(file: InputFile) -> bool:
     """Tell whether it is columns of words, four a line, the last a grade."""
-    return _width_in_words(file, 3) == 4 and not all(map(is_listed, file.first_words))
+    return _count_columns(file, 3) == 4 and not all(map(is_listed, file.first_words))
 
 
 def is_listed(words: Sequence[str]) -> bool:
@@ -275,7 +275,7 @@ def is_listed(words: Sequence[str]) -> bool:
 
 def is_msmarco_run(file: InputFile) -> bool:
     """Tell whether it is columns of words, three a line, and the third counts 1, 2, 3 in each query."""
-    if _width_in_words(file, 2) != 3 or not all(len(w) == 3 and RANK.fullmatch(w[2]) for w in file.first_words):
+    if _count_columns(file, 2) != 3 or not all(len(w) == 3 and RANK.fullmatch(w[2]) for w in file.first_words):
         return False
     pairs = list(zip(file.first_words, file.first_words[1:], strict=False))
     steps = [int(later[2]) - int(one[2]) for one, later in pairs if one[0] == later[0]]
@@ -284,16 +284,16 @@ def is_msmarco_run(file: InputFile) -> bool:
 
 def is_smart_judgments(file: InputFile) -> bool:
     """Tell whether it is three columns of words, the third a grade of one digit, or lists of relevant documents."""
-    if _width_in_words(file, 3) == 4:
+    if _count_columns(file, 3) == 4:
         return all(map(is_listed, file.first_words))
-    graded = _width_in_words(file, 2) == 3 and all(len(w) == 3 and GRADE.fullmatch(w[2]) for w in file.first_words)
+    graded = _count_columns(file, 2) == 3 and all(len(w) == 3 and GRADE.fullmatch(w[2]) for w in file.first_words)
     return graded and not is_msmarco_run(file)
 
 
 def is_prels(file: InputFile) -> bool:
     """Tell whether it is sampled judgments: query, document, a grade and a method of one digit, a probability."""
     lines = file.first_words
-    return _width_in_words(file, 2) == 5 and all(len(w) == 5 and PRELS.fullmatch(" ".join(w[2:])) for w in lines)
+    return _count_columns(file, 2) == 5 and all(len(w) == 5 and PRELS.fullmatch(" ".join(w[2:])) for w in lines)
 
 
 def is_headings(file: InputFile) -> bool:
@@ -325,7 +325,7 @@ def find_file_of_groups(file: InputFile) -> Path | None:
 
 def is_run(file: InputFile) -> bool:
     """Tell whether it is columns of words, six a line or more, the fifth a score."""
-    return _width_in_words(file, 4) >= 6
+    return _count_columns(file, 4) >= 6
 
 
 def has_subtopics(file: InputFile) -> bool:
@@ -350,7 +350,7 @@ def is_pairs(file: InputFile) -> bool:
     return (
         is_text(file)
         and not _has_header(file)
-        and not _names_a_column(file)
+        and not _has_column_name(file)
         and all(line.count("\t") == 1 for line in file.first_lines)
         and not any(line.startswith("\t") for line in file.first_lines)
         and not _has_texts_as_ids(file)
@@ -363,13 +363,13 @@ def _has_texts_as_ids(file: InputFile) -> bool:
     return 2 * texts > len(file.first_lines)
 
 
-def _names_a_column(file: InputFile) -> bool:
+def _has_column_name(file: InputFile) -> bool:
     """Tell whether the first line looks like names of columns, be they of another kind of table or misspelt."""
     names = tuple(map(normalize_name, file.header))
     if (
         names
         and len(file.first_lines) > 1
-        and _numbered_alike(file.header[0], file.first_lines[1].partition(file.delimiter)[0])
+        and _are_numbered_alike(file.header[0], file.first_lines[1].partition(file.delimiter)[0])
     ):
         return False  # q1 above q2 is an id, whatever its text is
     known = {name for groups in COLUMN_NAMES.values() for group in groups for name in group}
@@ -377,7 +377,7 @@ def _names_a_column(file: InputFile) -> bool:
     return bool(names) and (names[0] in known or names[0].endswith("_id") or names[-1] in known - texts)
 
 
-def _numbered_alike(first: str, second: str) -> bool:
+def _are_numbered_alike(first: str, second: str) -> bool:
     return DIGITS.search(first) is not None and DIGITS.sub("0", first) == DIGITS.sub("0", second)
 
 
@@ -397,7 +397,7 @@ def read_keys_of_lines(file: InputFile) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _mentions(file: InputFile, keys: Sequence[str]) -> bool:
+def _has_keys(file: InputFile, keys: Sequence[str]) -> bool:
     """Tell whether it is one JSON value, over any number of lines, that names all these keys early on."""
     return _is_json(file) and all(f'"{key}"' in file.head for key in keys)
 
@@ -408,14 +408,14 @@ def _is_json(file: InputFile) -> bool:
 
 def is_quepid_case(file: InputFile) -> bool:
     """Tell whether it is a Quepid case, or its ratings alone."""
-    return not is_rre(file) and _mentions(file, ("queries", "ratings"))
+    return not is_rre(file) and _has_keys(file, ("queries", "ratings"))
 
 
-is_quepid_book = partial(_mentions, keys=("query_doc_pairs",))
+is_quepid_book = partial(_has_keys, keys=("query_doc_pairs",))
 """True for a Quepid book."""
-is_rre = partial(_mentions, keys=("queries", "placeholders"))
+is_rre = partial(_has_keys, keys=("queries", "placeholders"))
 """True for a ratings file of Rated Ranking Evaluator."""
-is_rank_eval = partial(_mentions, keys=("requests", "ratings"))
+is_rank_eval = partial(_has_keys, keys=("requests", "ratings"))
 """True for a request of Elasticsearch's ranking evaluation."""
 
 
@@ -463,9 +463,9 @@ NEEDED: dict[Content, tuple[tuple[str, ...], ...]] = {
 """The kinds of required columns; one of each group, see COLUMN_NAMES."""
 
 
-def _lack(names: Sequence[str], content: Content) -> tuple[str, str] | None:
+def _describe_missing_columns(names: Sequence[str], content: Content) -> tuple[str, str] | None:
     """A suggestion about missing columns, and their known names; None if all columns are there, or none of them."""
-    found = {kinds: _found(names, kinds) for kinds in NEEDED[content]}
+    found = {kinds: _find_kind(names, kinds) for kinds in NEEDED[content]}
     missing = [kinds for kinds, name in found.items() if not name]
     if not missing or len(missing) == len(found):
         return None
@@ -477,7 +477,7 @@ def _lack(names: Sequence[str], content: Content) -> tuple[str, str] | None:
     return f"as a table it has {there}, but no column for the {lacking}", known
 
 
-def _found(names: Sequence[str], kinds: Sequence[str]) -> str:
+def _find_kind(names: Sequence[str], kinds: Sequence[str]) -> str:
     """The column of one of these kinds; empty if there is none."""
     found = next((name for kind in kinds if (name := find_column(names, kind)) is not None), "")
     return "query" if kinds == ("id",) and not found and has_query_id(names) else str(found)

@@ -25,8 +25,8 @@ def list_remote_files(address: str) -> list[str] | None:
     """The addresses of the files of a pattern or a folder; None if it is a file, as every address of http is."""
     if address.lower().startswith(("http://", "https://")):
         return None
-    with _named(address):
-        files, path = _system(address)
+    with _name_address(address):
+        files, path = _open_system(address)
         if any(character in path for character in "*?[") and not files.isfile(path):
             found = [each for each in files.glob(path) if files.isfile(each)]
         elif files.isdir(path):
@@ -56,14 +56,14 @@ def copy_to_disk(address: str) -> Iterator[Path]:
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="ireval-") as folder:
-        with _named(address):
-            files, path = _system(address)
+        with _name_address(address):
+            files, path = _open_system(address)
             copy = Path(folder) / (Path(path).name or "file")
             files.get_file(path, str(copy))
         yield copy
 
 
-def _system(address: str) -> tuple[Any, str]:
+def _open_system(address: str) -> tuple[Any, str]:
     from fsspec.core import url_to_fs
 
     if not register_login("LOGIN", address):
@@ -74,7 +74,7 @@ def _system(address: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def _named(address: str) -> Iterator[None]:
+def _name_address(address: str) -> Iterator[None]:
     """Turn whatever a library raises into an error that names the address."""
     place = public_address(address)
     try:

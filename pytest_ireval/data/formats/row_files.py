@@ -48,7 +48,7 @@ def parse_json_lines(lines: Iterable[str], name: str, mistakes: Mistakes) -> Ite
             yield number, found
 
 
-def _json_value(file: InputFile) -> Any:
+def _parse_whole_json(file: InputFile) -> Any:
     try:
         return parse_json(file.text())
     except json.JSONDecodeError as error:
@@ -62,7 +62,7 @@ def _json_value(file: InputFile) -> Any:
 
 def parse_json(text: str) -> Any:
     """The value of JSON text; a name twice in one object, NaN and Infinity are refused."""
-    found = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse)
+    found = json.loads(text, object_pairs_hook=_make_object, parse_constant=_refuse_constant)
     if "\\ud" in text.lower():  # an escape may be one half of a character, which no file can store
         try:
             json.dumps(found, ensure_ascii=False).encode()
@@ -72,7 +72,7 @@ def parse_json(text: str) -> Any:
     return found
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
@@ -80,13 +80,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _refuse(constant: str) -> NoReturn:
+def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a number in JSON")
 
 
 def read_json(file: InputFile) -> Any:
     """One object as it is, for a mapping from queries; a list of objects as a table."""
-    value = _json_value(file)
+    value = _parse_whole_json(file)
     if isinstance(value, dict):
         return value
     if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
@@ -178,12 +178,12 @@ def read_json_documents(file: InputFile) -> Iterator[Node]:
 
 def read_json_document(file: InputFile) -> Node:
     """The whole of a JSON file."""
-    return Node(_json_value(file), file.name)
+    return Node(_parse_whole_json(file), file.name)
 
 
 def read_delimited_table(file: InputFile, *, short_rows: bool = False) -> Table:
     """The columns that the first line names; ``short_rows`` may lack cells at their end."""
-    found = _table(
+    found = _collect_table(
         file, read_delimited_rows(file.lines(), file.delimiter, file.name, file.lines), short_rows=short_rows
     )
     if file.delimiter == "\t":
@@ -206,7 +206,7 @@ def read_pairs(file: InputFile) -> Table:
     """Columns id and text."""
     lines = ((number, line) for number, line in enumerate(file.lines(), 1) if line.strip())
     rows = ((number, line.rstrip("\r\n").split("\t", 1)) for number, line in lines)
-    return _table(file, chain([(0, ["id", "text"])], rows))
+    return _collect_table(file, chain([(0, ["id", "text"])], rows))
 
 
 NAMED = 20
@@ -233,14 +233,14 @@ def read_delimited_rows(
                 yield done, cells
     except csv.Error as error:
         row = islice(enumerate(again(), 1), done, reader.line_num)
-        raise InputError(_not_csv(error, f"{origin}:{reader.line_num}", row, delimiter)) from None
+        raise InputError(_describe_csv_error(error, f"{origin}:{reader.line_num}", row, delimiter)) from None
     finally:
         csv.field_size_limit(before)
 
 
-def _not_csv(error: csv.Error, place: str, row: Iterable[tuple[int, str]], delimiter: str) -> Problem:
+def _describe_csv_error(error: csv.Error, place: str, row: Iterable[tuple[int, str]], delimiter: str) -> Problem:
     """The problem of a row that cannot be read; it names the line with the quote that the row began to read."""
-    opened, closed = _last_quote(row, delimiter)
+    opened, closed = _find_last_quote(row, delimiter)
     file, _, last = place.rpartition(":")
     if opened and not closed and "end of data" in str(error):
         return Problem(f"is not CSV: the quote opened in line {opened} is never closed", f"{file}:{opened}")
@@ -251,7 +251,7 @@ def _not_csv(error: csv.Error, place: str, row: Iterable[tuple[int, str]], delim
     return Problem(f"is not CSV ({error})", place, suggestion=suggestion)
 
 
-def _last_quote(row: Iterable[tuple[int, str]], delimiter: str) -> tuple[int, bool]:
+def _find_last_quote(row: Iterable[tuple[int, str]], delimiter: str) -> tuple[int, bool]:
     """The line in which the cell in quotes begins that goes on to the end, or has text behind it, which is True.
 
     Line 0: there is no such cell.
@@ -274,12 +274,12 @@ def _last_quote(row: Iterable[tuple[int, str]], delimiter: str) -> tuple[int, bo
     return (opened if state == "quoted" else 0), False
 
 
-def _listed(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
 
 
-def _table(file: InputFile, rows: Iterator[Row], *, short_rows: bool = False) -> Table:
+def _collect_table(file: InputFile, rows: Iterator[Row], *, short_rows: bool = False) -> Table:
     first, names = next(rows, (1, []))
     names = [name.strip() for name in names]
     repeated = next((name for name, count in Counter(names).items() if count > 1), None)
@@ -292,7 +292,7 @@ def _table(file: InputFile, rows: Iterator[Row], *, short_rows: bool = False) ->
         cells = found + [""] * (len(names) - len(found) if short_rows else 0)
         if len(cells) != len(names):
             complaint = f"has {format_count(len(cells), 'cell')}, not {len(names)}"
-            mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=f"columns: {_listed(names)}"))
+            mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=f"columns: {_list_names(names)}"))
             continue
         lines.append(number)
         for column, cell in zip(columns, cells, strict=True):
@@ -321,15 +321,15 @@ def read_beir_judgments(file: InputFile) -> Table:
 
 def read_diversity_judgments(file: InputFile) -> Table:
     """Query, subtopic, document and grade of every line."""
-    return _columns_of_words(file, "diversity", ("query", "subtopic", "document", "grade"))
+    return _read_columns_of_words(file, "diversity", ("query", "subtopic", "document", "grade"))
 
 
 def read_sampled_judgments(file: InputFile) -> Table:
     """Query, document and grade of every line; the method and the probability of its draw are kept as columns."""
-    return _columns_of_words(file, "sampled", ("query", "document", "grade", "method", "probability"))
+    return _read_columns_of_words(file, "sampled", ("query", "document", "grade", "method", "probability"))
 
 
-def _columns_of_words(file: InputFile, kind: str, names: tuple[str, ...]) -> Table:
+def _read_columns_of_words(file: InputFile, kind: str, names: tuple[str, ...]) -> Table:
     rows: list[list[str]] = []
     lines: list[int] = []
     mistakes = Mistakes()

@@ -38,7 +38,7 @@ def encode_queries(queries: Queries | Any, path: FilePath) -> list[str]:
     found = queries if isinstance(queries, Queries) else convert_queries(queries)
     _refuse_padded(found.ids, path)
     rows = zip(found.ids, found.text, *found.columns.values(), strict=True)
-    return list(_encoder(path, None)(("id", "text", *found.columns), rows, os.fspath(path)))
+    return list(_choose_encoder(path, None)(("id", "text", *found.columns), rows, os.fspath(path)))
 
 
 def write_judgments(judgments: Judgments | Any, path: FilePath) -> None:
@@ -51,11 +51,11 @@ def encode_judgments(judgments: Judgments | Any, path: FilePath) -> list[str]:
     found = judgments if isinstance(judgments, Judgments) else convert_judgments(judgments, grades="float")
     columns = tabulate_judgments(found).columns
     _refuse_padded((*found.queries, *columns["document"]), path)
-    encode = _encoder(path, _qrels)
-    if encode is _qrels and found.columns:
+    encode = _choose_encoder(path, _encode_qrels)
+    if encode is _encode_qrels and found.columns:
         complaint = f"TREC files cannot store the columns {', '.join(found.columns)}"
         remedy = "write .tsv, .csv or .jsonl, or remove the columns: replace(judgments, columns={})"
-        raise _unfit(path, complaint, remedy)
+        raise _make_error(path, complaint, remedy)
     return list(encode(tuple(columns), zip(*columns.values(), strict=True), os.fspath(path)))
 
 
@@ -65,19 +65,19 @@ def write_rankings(rankings: Rankings | Any, path: FilePath) -> None:
     count = np.diff(found.first)
     empty = [query for query, documents in zip(found.queries, count.tolist(), strict=True) if not documents]
     if empty:
-        raise _unfit(path, f"a file cannot store the empty ranking of query {quote(empty[0])}")
+        raise _make_error(path, f"a file cannot store the empty ranking of query {quote(empty[0])}")
     _refuse_padded((*found.queries, *found.documents.texts()), path)
     names = (found.queries[i] for i in np.repeat(np.arange(len(found)), count).tolist())
     rows = zip(names, found.documents.texts(), found.score.tolist(), strict=True)
-    replace_files({path: _encoder(path, _run)(("query", "document", "score"), rows, os.fspath(path))})
+    replace_files({path: _choose_encoder(path, _encode_run)(("query", "document", "score"), rows, os.fspath(path))})
 
 
 def write_files(files: Mapping[FilePath, Queries | Judgments | Iterable[str]]) -> None:
     """Write queries, judgments and lines of text to several files; if one cannot be written, none is."""
-    replace_files({path: _encoded(content, path) for path, content in files.items()})
+    replace_files({path: _encode(content, path) for path, content in files.items()})
 
 
-def _encoded(content: Queries | Judgments | Iterable[str], path: FilePath) -> Iterable[str]:
+def _encode(content: Queries | Judgments | Iterable[str], path: FilePath) -> Iterable[str]:
     if isinstance(content, Queries):
         return encode_queries(content, path)
     return encode_judgments(content, path) if isinstance(content, Judgments) else content
@@ -95,7 +95,7 @@ def write_tables(names: Sequence[str], tables: Mapping[FilePath, Iterable[Cells]
         listed = list(rows)
         cells = (str(cell) for row in listed for name, cell in zip(names, row, strict=True) if name in IDS)
         _refuse_padded(cells, path)
-        ready[path] = list(_encoder(path, None)(names, listed, os.fspath(path)))
+        ready[path] = list(_choose_encoder(path, None)(names, listed, os.fspath(path)))
     replace_files(ready)
 
 
@@ -103,51 +103,53 @@ def _refuse_padded(ids: Iterable[str], path: FilePath) -> None:
     """Refuse ids with spaces around them, which would be lost when the file is read."""
     for name in ids:
         if name != name.strip() or name.startswith("\ufeff"):
-            raise _unfit(path, f"files cannot store the spaces around the id {quote(name)}")
+            raise _make_error(path, f"files cannot store the spaces around the id {quote(name)}")
 
 
-def _encoder(path: FilePath, trec: Encode | None) -> Encode:
+def _choose_encoder(path: FilePath, trec: Encode | None) -> Encode:
     ending = Path(path).suffix.lower()
-    encoders: dict[str, Encode] = {".tsv": _tsv, ".csv": _csv, ".jsonl": _jsonl}
+    encoders: dict[str, Encode] = {".tsv": _encode_tsv, ".csv": _encode_csv, ".jsonl": _encode_jsonl}
     if trec is not None:
         encoders |= dict.fromkeys((".txt", ".trec", ".qrels", ".run"), trec)
     if ending not in encoders:
-        raise _unfit(path, f"unknown format for {ending or 'a file without ending'}", f"endings: {', '.join(encoders)}")
+        raise _make_error(
+            path, f"unknown format for {ending or 'a file without ending'}", f"endings: {', '.join(encoders)}"
+        )
     return encoders[ending]
 
 
-def _text(value: str | float) -> str:
+def _format_value(value: str | float) -> str:
     """A cell as text; whole numbers without a point."""
     if isinstance(value, str):
         return value
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
 
 
-def _tsv(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str]:
+def _encode_tsv(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str]:
     for row in (names, *rows):
-        cells = [_text(cell) for cell in row]
+        cells = [_format_value(cell) for cell in row]
         for name, cell in zip(names, cells, strict=True):
             if name in IDS and is_quoted(cell):
-                raise _unfit(path, f"TSV cannot store quotes around the id {cell}", "write .csv or .jsonl")
+                raise _make_error(path, f"TSV cannot store quotes around the id {cell}", "write .csv or .jsonl")
             if not cell.isprintable() and any(mark in cell for mark in "\t\n\r"):
                 complaint = f"TSV cannot store the tab or line end in {quote(cell)}"
-                raise _unfit(path, complaint, "write .csv or .jsonl (ireval import: --ending csv)")
+                raise _make_error(path, complaint, "write .csv or .jsonl (ireval import: --ending csv)")
         yield "\t".join(cells) + "\n"
 
 
-def _csv(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str]:  # noqa: ARG001 - holds anything
+def _encode_csv(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str]:  # noqa: ARG001 - holds anything
     import csv
     import io
 
     for row in (names, *rows):
         line = io.StringIO()
-        cells = [_text(cell) for cell in row]
+        cells = [_format_value(cell) for cell in row]
         spaces = any(cell[:1].isspace() for cell in cells)  # which count only inside quotes
         csv.writer(line, lineterminator="\n", quoting=csv.QUOTE_ALL if spaces else csv.QUOTE_MINIMAL).writerow(cells)
         yield line.getvalue()
 
 
-def _jsonl(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str]:  # noqa: ARG001 - holds anything
+def _encode_jsonl(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str]:  # noqa: ARG001 - holds anything
     import json
 
     for row in rows:
@@ -155,29 +157,29 @@ def _jsonl(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[s
         yield json.dumps(dict(zip(names, numbers, strict=True)), ensure_ascii=False) + "\n"
 
 
-def _qrels(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str]:
+def _encode_qrels(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str]:
     for cells in rows:
         row = dict(zip(names, cells, strict=True))
-        second = _word(row.get("subtopic", "0"), path)
-        yield f"{_word(row['query'], path)} {second} {_word(row['document'], path)} {_text(row['grade'])}\n"
+        words = [_check_word(each, path) for each in (row["query"], row.get("subtopic", "0"), row["document"])]
+        yield f"{' '.join(words)} {_format_value(row['grade'])}\n"
 
 
-def _run(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str]:  # noqa: ARG001 - without names
+def _encode_run(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str]:  # noqa: ARG001 - without names
     before, rank = None, 0
     for query, document, score in rows:
         rank = rank + 1 if query == before else 1
         before = query
-        yield f"{_word(query, path)} Q0 {_word(document, path)} {rank} {_text(score)} ireval\n"
+        yield f"{_check_word(query, path)} Q0 {_check_word(document, path)} {rank} {_format_value(score)} ireval\n"
 
 
-def _word(text: str | float, path: str) -> str:
+def _check_word(text: str | float, path: str) -> str:
     word = str(text)
     if word.split() != [word] or word.startswith(("#", "\ufeff")):
-        raise _unfit(path, f"TREC files cannot store the id {quote(word)}", "write .tsv, .csv or .jsonl")
+        raise _make_error(path, f"TREC files cannot store the id {quote(word)}", "write .tsv, .csv or .jsonl")
     return word
 
 
-def _unfit(path: FilePath, complaint: str, suggestion: str = "") -> InputError:
+def _make_error(path: FilePath, complaint: str, suggestion: str = "") -> InputError:
     return InputError(Problem(complaint, place=os.fspath(path), suggestion=suggestion))
 
 
@@ -188,14 +190,14 @@ def replace_files(files: Mapping[FilePath, Iterable[str] | bytes]) -> None:
         for path, content in files.items():
             target = Path(path)
             if not target.parent.exists():
-                raise _unfit(
+                raise _make_error(
                     path, f"there is no folder {quote(str(target.parent))}", "create it, or choose another one"
                 )
             handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
             ready[temporary] = target
             with open(handle, "wb") as file:
                 file.writelines([content] if isinstance(content, bytes) else (line.encode() for line in content))
-            os.chmod(temporary, 0o666 & ~_umask())
+            os.chmod(temporary, 0o666 & ~_read_umask())
         for temporary, target in [*ready.items()]:
             os.replace(temporary, target)
             del ready[temporary]
@@ -204,7 +206,7 @@ def replace_files(files: Mapping[FilePath, Iterable[str] | bytes]) -> None:
             Path(temporary).unlink(missing_ok=True)
 
 
-def _umask() -> int:
+def _read_umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
