@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_ireval.testing.contract import Finding, check_metric, metric_contract
-from pytest_ireval.testing.plugin_types import RULES, SOURCES, check_rule, check_source, request_from, seen_from
+from pytest_ireval.testing.plugin_types import RULES, SOURCES, check_rule, check_source, make_request, make_rule_context
 from pytest_ireval.testing.promises import PROMISES
 from pytest_ireval.testing.readers import READERS, check_reader
 
@@ -13,14 +13,14 @@ __all__ = [
     "check_reader",
     "check_rule",
     "check_source",
+    "list_promises",
+    "make_request",
+    "make_rule_context",
     "metric_contract",
-    "promises",
-    "request_from",
-    "seen_from",
 ]
 
 
-def promises(of: str = "metric") -> list[tuple[str, str]]:
+def list_promises(of: str = "metric") -> list[tuple[str, str]]:
     """The name of every promise of a metric, rule, source or reader, and its text."""
     if of == "metric":
         return [(promise.name, promise.says) for promise in PROMISES]

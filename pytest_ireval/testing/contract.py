@@ -13,8 +13,8 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.parameters import Parameter, format_value
 from pytest_ireval.metrics.score import read_bounds
 from pytest_ireval.plugins.manager import load_installed_registry
-from pytest_ireval.testing.breaking import Broken, SeenBreak, tried, variants
-from pytest_ireval.testing.data import Case, Data, Fields, Query, deep_data, up_to
+from pytest_ireval.testing.breaking import Broken, SeenBreak, list_tried_values, make_variants
+from pytest_ireval.testing.data import Case, Data, Fields, Query, cut_to, make_deep_data
 from pytest_ireval.testing.promises import PROMISES, Promise
 from pytest_ireval.words import format_count
 
@@ -53,13 +53,13 @@ def metric_contract(
 
     cases = [
         pytest.param(metric, name, id=f"{metric}-{name}")
-        for metric in _metrics(metrics)
+        for metric in _list_metrics(metrics)
         for name in (*(promise.name for promise in PROMISES), APPLIES)
     ]
 
     @pytest.mark.parametrize(("metric", "promise"), cases)
     def test_contract(metric: Metric, promise: str) -> None:
-        finding = _finding(metric, promise, fields)
+        finding = _check_promise(metric, promise, fields)
         if finding.broken:
             pytest.fail(finding.broken, pytrace=False)
         if finding.spared:
@@ -70,16 +70,16 @@ def metric_contract(
 
 def check_metric(metric: str | Metric, *, fields: Fields | None = None) -> list[Finding]:
     """The result of every promise; raises MetricError with all the evidence if one is broken."""
-    (one,) = _metrics([metric])
-    findings = [_finding(one, promise.name, fields) for promise in PROMISES]
-    findings += [_finding(one, APPLIES, fields)]
+    (one,) = _list_metrics([metric])
+    findings = [_check_promise(one, promise.name, fields) for promise in PROMISES]
+    findings += [_check_promise(one, APPLIES, fields)]
     broken = [finding.broken for finding in findings if finding.broken]
     if broken:
         raise MetricError(*map(Problem, broken))
     return findings
 
 
-def _metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric]:
+def _list_metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric]:
     values = [wanted] if isinstance(wanted, str | Metric) else list(wanted)
     if not values:
         raise MetricError("no metric was given to check")
@@ -99,26 +99,26 @@ def _metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric]:
     return found
 
 
-def _finding(metric: Metric, name: str, fields: Fields | None) -> Finding:
+def _check_promise(metric: Metric, name: str, fields: Fields | None) -> Finding:
     """The result of one promise; a metric that raises an error before it can be tried breaks it."""
     try:
-        return _found(metric, name, fields)
+        return _find_broken(metric, name, fields)
     except MetricError as error:
         return Finding(str(metric), name, broken=str(error))
 
 
-def _found(metric: Metric, name: str, fields: Fields | None) -> Finding:
-    reason = _unfit(metric, fields)
+def _find_broken(metric: Metric, name: str, fields: Fields | None) -> Finding:
+    reason = _explain_unfit(metric, fields)
     if name == APPLIES:
-        return _something_applies(metric, reason)
+        return _check_that_something_applies(metric, reason)
     promise = next(promise for promise in PROMISES if promise.name == name)
     spared = reason or (metric.info.not_promised.get(name, "") if promise.optional else "")
     if spared:
         return Finding(str(metric), name, spared=spared)
-    every = {str(variant): (variant, promise.spares(variant)) for variant in variants(metric)}
+    every = {str(variant): (variant, promise.spares(variant)) for variant in make_variants(metric)}
     broken = ""
     for variant in (variant for variant, spares in every.values() if not spares):
-        broken = _broken(variant, promise, fields, metric)
+        broken = _raise_broken(variant, promise, fields, metric)
         if bool(broken) != promise.by_some:
             break
     if broken:
@@ -127,17 +127,17 @@ def _found(metric: Metric, name: str, fields: Fields | None) -> Finding:
     return Finding(str(metric), name, spared=spared)
 
 
-def _unfit(metric: Metric, fields: Fields | None) -> str:
+def _explain_unfit(metric: Metric, fields: Fields | None) -> str:
     if "fields" in metric.needs and not fields:
         return "it needs fields: give their values, as fields={'price': [1, 2.5]}"
     try:
-        variants(metric)
+        make_variants(metric)
     except MetricError as error:
         return " ".join(str(error).split())
     return ""
 
 
-def _something_applies(metric: Metric, reason: str) -> Finding:
+def _check_that_something_applies(metric: Metric, reason: str) -> Finding:
     """Broken if nothing could be tried, or an exception is declared from a promise that does not exist."""
     if reason:
         text = f"{metric}: nothing was checked\n  {reason}\n  the metric comes from {metric.source}"
@@ -156,7 +156,7 @@ def _something_applies(metric: Metric, reason: str) -> Finding:
     return Finding(str(metric), APPLIES)
 
 
-def _broken(metric: Metric, promise: Promise, fields: Fields | None, asked: Metric) -> str:
+def _raise_broken(metric: Metric, promise: Promise, fields: Fields | None, asked: Metric) -> str:
     """The evidence on the smallest data; empty if the promise is kept on all data.
 
     ``asked`` is the metric as its author passed it, maybe without arguments.
@@ -165,17 +165,17 @@ def _broken(metric: Metric, promise: Promise, fields: Fields | None, asked: Metr
     def attempt(data: Data) -> Broken | None:
         return promise.breaks(Case(metric, fields), data)
 
-    every = deep_data(metric.settings["cutoff"]) if promise.deep else promise.data()
-    for data in _on_its_scale(metric, every):
+    every = make_deep_data(metric.settings["cutoff"]) if promise.deep else promise.data()
+    for data in _is_on_its_scale(metric, every):
         if broken := attempt(data):
-            return "\n".join(_lines(metric, promise, _smallest(data, broken, attempt), asked))
+            return "\n".join(_format_lines(metric, promise, _shrink(data, broken, attempt), asked))
     return ""
 
 
-def _on_its_scale(metric: Metric, every: tuple[Data, ...]) -> tuple[Data, ...]:
+def _is_on_its_scale(metric: Metric, every: tuple[Data, ...]) -> tuple[Data, ...]:
     """Without grades above those for which the metric was made by an argument ``max_grade``."""
     top = metric.settings.get("max_grade")
-    return tuple(up_to(float(top), data) for data in every) if isinstance(top, int | float) and top > 0 else every
+    return tuple(cut_to(float(top), data) for data in every) if isinstance(top, int | float) and top > 0 else every
 
 
 class Spared(Exception):  # noqa: N818 - not an error: the reason why a promise does not apply
@@ -191,7 +191,7 @@ class PromiseOfKind(NamedTuple):
     breaks: Callable[[Any], str]
 
 
-def findings_of(
+def collect_findings(
     name: str, source: str, promises: Sequence[PromiseOfKind], case: Any, not_promised: Mapping[str, str]
 ) -> list[Finding]:
     """The result of each promise; raises PluginError with all the evidence if one is broken."""
@@ -209,13 +209,13 @@ def findings_of(
             spared = str(reason)
         except Exception as error:  # noqa: BLE001 - an author's code may raise anything: that is the evidence
             broken = str(error if isinstance(error, IrevalError) else make_exception_problem("it", error))
-        found.append(Finding(name, promise.name, broken and _evidence(name, source, promise, broken), spared))
+        found.append(Finding(name, promise.name, broken and _format_evidence(name, source, promise, broken), spared))
     if wrong := [Problem(each.broken) for each in found if each.broken]:
         raise PluginError(*wrong)
     return found
 
 
-def _evidence(name: str, source: str, promise: PromiseOfKind, broken: str) -> str:
+def _format_evidence(name: str, source: str, promise: PromiseOfKind, broken: str) -> str:
     seen = broken.replace("\n", "\n  ")
     return (
         f"{name} breaks the promise {promise.name}\n  promised: {promise.says}\n  {seen}\n"
@@ -229,49 +229,49 @@ MOST_SHOWN = 50
 """The most documents of a list that are shown in full."""
 
 
-def _lines(metric: Metric, promise: Promise, broken: Broken, asked: Metric) -> Iterator[str]:
+def _format_lines(metric: Metric, promise: Promise, broken: Broken, asked: Metric) -> Iterator[str]:
     yield f"{metric} breaks the promise {promise.name}"
     yield f"  promised: {promise.says}"
     for seen in broken.seen:
-        yield from _data(seen)
+        yield from _format_data(seen)
     if broken.complaint:
         yield f"  it {broken.complaint}"
-    yield from map(_filled, _chosen_numbers(metric, asked))
+    yield from map(_fill, _choose_numbers(metric, asked))
     excuse = "; or, if its definition makes that impossible, declare it in the metric:" if promise.optional else ""
-    yield _filled(f"what to do: {_advice(metric, promise, broken)}{excuse}")
+    yield _fill(f"what to do: {_advise(metric, promise, broken)}{excuse}")
     if promise.optional:
         yield f"    not_promised={{{promise.name!r}: 'the reason'}}"
     yield f"  the metric comes from {metric.source}"
 
 
-def _filled(text: str) -> str:
+def _fill(text: str) -> str:
     return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
-def _data(seen: SeenBreak) -> Iterator[str]:
+def _format_data(seen: SeenBreak) -> Iterator[str]:
     if seen.how:
         yield f"  {seen.how}:"
     shown = [q for i, q in enumerate(seen.data.queries) if i < MOST_QUERIES or q.name == seen.unit]
     for query in shown:
-        judged = _cut([f"{document}={grade:g}" for document, grade in query.grades.items()])
-        yield f"  query {query.name}: judged {judged}; ranked {_ranking(query, seen.scored)}"
+        judged = _cut_lines([f"{document}={grade:g}" for document, grade in query.grades.items()])
+        yield f"  query {query.name}: judged {judged}; ranked {_format_ranking(query, seen.scored)}"
     if len(shown) < len(seen.data.queries):
         yield f"  … and {format_count(len(seen.data.queries) - len(shown), 'query')} more"
     if seen.value != "none":
         yield f"  value{f' of {seen.unit}' if seen.unit else ''}: {seen.value}"
 
 
-def _ranking(query: Query, scored: bool) -> str:
+def _format_ranking(query: Query, scored: bool) -> str:
     """Documents in order of rank; with scores if they are wanted, or if some are equal."""
     if query.ranking is None:
         return "not at all"
     scores = dict(query.ranking)
     plain = not scored and len(set(scores.values())) == len(scores)
     shown = [document if plain else f"{document} ({scores[document]:g})" for document in query.ordered]
-    return _cut(shown) or "nothing"
+    return _cut_lines(shown) or "nothing"
 
 
-def _cut(entries: list[str]) -> str:
+def _cut_lines(entries: list[str]) -> str:
     if len(entries) <= MOST_SHOWN:
         return " ".join(entries)
     return f"{' '.join(entries[:4])} … ({len(entries) - 8} more) … {' '.join(entries[-4:])}"
@@ -280,17 +280,17 @@ def _cut(entries: list[str]) -> str:
 ABOUT_ORDER = ("perfect_is_best", "promotion_never_harms")
 
 
-def _advice(metric: Metric, promise: Promise, broken: Broken) -> str:
+def _advise(metric: Metric, promise: Promise, broken: Broken) -> str:
     if promise.name not in ABOUT_ORDER:
         return promise.advice
     seen = broken.seen[0]
     if any(query.name == seen.unit and not query.ranking for query in seen.data.queries):
-        return _about_empty(metric)
+        return _advise_on_empty(metric)
     others = " or ".join(repr(way) for way in ("higher", "lower", "neither") if way != metric.direction)
     return f"correct the formula, or declare direction={others}"
 
 
-def _about_empty(metric: Metric) -> str:
+def _advise_on_empty(metric: Metric) -> str:
     """An empty ranking that is better than a perfect one needs a value of its own."""
     low, high = read_bounds(metric)
     worst = high if metric.direction == "lower" else low
@@ -299,11 +299,11 @@ def _about_empty(metric: Metric) -> str:
     return f"set empty= to the score of an empty ranking{example}{now}"
 
 
-def _chosen_numbers(metric: Metric, asked: Metric) -> Iterator[str]:
+def _choose_numbers(metric: Metric, asked: Metric) -> Iterator[str]:
     """A line for each number that was tried although its parameter has no bounds."""
     for parameter in metric.parameters:
         if parameter.name in metric.arguments and parameter.name not in asked.arguments and _is_open(parameter):
-            values = ", ".join(format_value(value) for value in tried(parameter))
+            values = ", ".join(format_value(value) for value in list_tried_values(parameter))
             yield (
                 f"{parameter.name}={format_value(metric.arguments[parameter.name])} was chosen by this test (it tries "
                 f"{values}): "
@@ -326,29 +326,29 @@ T = TypeVar("T")
 Attempt = Callable[[Data], Broken | None]
 
 
-def _smallest(data: Data, broken: Broken, attempt: Attempt) -> Broken:
+def _shrink(data: Data, broken: Broken, attempt: Attempt) -> Broken:
     """The broken promise on the smallest data, found by leaving out one thing after the other."""
-    left, smaller = MOST_ATTEMPTS, _smaller(data)
+    left, smaller = MOST_ATTEMPTS, _list_smaller(data)
     while (each := next(smaller, None)) and left:
         left -= 1
         if found := attempt(each):
-            broken, smaller = found, _smaller(each)
+            broken, smaller = found, _list_smaller(each)
     return broken
 
 
-def _smaller(data: Data) -> Iterator[Data]:
+def _list_smaller(data: Data) -> Iterator[Data]:
     """The data with one thing less each, the largest steps first."""
     if len(data.queries) > 2:
         yield from (replace(data, queries=(query,)) for query in data.queries)
     if len(data.queries) > 1:
-        for dropped in _dropped(data.queries):
+        for dropped in _drop(data.queries):
             yield replace(data, queries=tuple(query for query in data.queries if query not in dropped))
     for i, query in enumerate(data.queries):
-        for smaller in _with_less(query):
+        for smaller in _list_with_less(query):
             yield replace(data, queries=(*data.queries[:i], smaller, *data.queries[i + 1 :]))
 
 
-def _dropped(things: Sequence[T]) -> Iterator[set[T]]:
+def _drop(things: Sequence[T]) -> Iterator[set[T]]:
     """The things that are left out together: of many first halves, quarters and so on, then each by itself."""
     size = len(things) // 2 if len(things) > MANY else 1
     while size > 1:
@@ -357,9 +357,9 @@ def _dropped(things: Sequence[T]) -> Iterator[set[T]]:
     yield from ({thing} for thing in things)
 
 
-def _with_less(query: Query) -> Iterator[Query]:
+def _list_with_less(query: Query) -> Iterator[Query]:
     """The query without one document, without one judgment, or with one grade nearer to 0."""
-    for dropped in _dropped(list(query.numbers)):
+    for dropped in _drop(list(query.numbers)):
         grades = {d: grade for d, grade in query.grades.items() if d not in dropped}
         if grades:
             ranking = query.ranking and tuple(pair for pair in query.ranking if pair[0] not in dropped)
@@ -368,11 +368,11 @@ def _with_less(query: Query) -> Iterator[Query]:
     for document, grade in query.grades.items():
         if len(query.grades) > 1 and query.ranking and document in dict(query.ranking):
             yield replace(query, grades={d: g for d, g in query.grades.items() if d != document})
-        for nearer in _nearer_to_0(grade):
+        for nearer in _list_nearer_to_0(grade):
             yield replace(query, grades={**query.grades, document: nearer})
 
 
-def _nearer_to_0(grade: float) -> list[float]:
+def _list_nearer_to_0(grade: float) -> list[float]:
     """A grade without its fraction, and one less; never what it was before."""
     if not grade.is_integer():
         return [float(int(grade))] + ([grade - 1] if grade > 1 else [])

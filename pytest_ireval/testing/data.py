@@ -61,7 +61,7 @@ class Data:
     top: float = TOP
 
 
-def query(number: int, retrieved: Graded | None, missed: Sequence[float], scores: Sequence[float]) -> Query:
+def make_query(number: int, retrieved: Graded | None, missed: Sequence[float], scores: Sequence[float]) -> Query:
     """A query from the grade at each rank (None: not judged) and those of judged documents not retrieved."""
     size = len(retrieved or ()) + len(missed)
     prime = 97 if size <= 97 else 9973  # so that names are short, differ, and sort in an order of their own
@@ -102,65 +102,77 @@ CORNERS: dict[str, tuple[Graded | None, Sequence[float]]] = {
 
 
 @cache
-def corner_cases() -> Data:
+def make_corner_cases() -> Data:
     """All corner cases as queries of one evaluation."""
     cases = enumerate(CORNERS.values(), 1)
-    return Data(tuple(query(i, retrieved, missed, descending(retrieved)) for i, (retrieved, missed) in cases))
+    return Data(
+        tuple(make_query(i, retrieved, missed, make_descending_scores(retrieved)) for i, (retrieved, missed) in cases)
+    )
 
 
-def descending(retrieved: Graded | None) -> list[float]:
+def make_descending_scores(retrieved: Graded | None) -> list[float]:
     """A different score for every rank."""
     return [0.5 + len(retrieved or ()) - rank for rank in range(len(retrieved or ()))]
 
 
 @cache
-def random_data(size: int, *, tied: bool = False, grades: Graded = GRADES, count: int = 12) -> Data:
+def make_random_data(size: int, *, tied: bool = False, grades: Graded = GRADES, count: int = 12) -> Data:
     """``count`` queries with up to ``size`` documents each; scores are all different, or ``tied`` in groups."""
     chance = np.random.default_rng([_SEED, size, tied])
     queries = []
     for number in range(1, count + 1):
         retrieved = [grades[i] for i in chance.integers(len(grades), size=chance.integers(1, size + 1))]
         missed = [grades[i] or 0 for i in chance.integers(len(grades), size=chance.integers(1, 5))]
-        scores = descending(retrieved)
-        queries.append(query(number, retrieved, missed, [s // 3 for s in scores] if tied else scores))
+        scores = make_descending_scores(retrieved)
+        queries.append(make_query(number, retrieved, missed, [s // 3 for s in scores] if tied else scores))
     return Data(tuple(queries), top=max(grade for grade in grades if grade is not None))
 
 
-def _long_lists() -> Data:
+def _make_long_lists() -> Data:
     chance = np.random.default_rng([_SEED, 300])
     graded = [[GRADES[i] for i in chance.integers(len(GRADES), size=300)] for _ in range(2)]
-    return Data(tuple(query(i, retrieved, [1, 3], descending(retrieved)) for i, retrieved in enumerate(graded, 1)))
+    return Data(
+        tuple(
+            make_query(i, retrieved, [1, 3], make_descending_scores(retrieved)) for i, retrieved in enumerate(graded, 1)
+        )
+    )
 
 
 @cache
-def deep_data(cutoff: int) -> tuple[Data, ...]:
+def make_deep_data(cutoff: int) -> tuple[Data, ...]:
     """Rankings longer than a cutoff, and one of just its length with every document judged."""
     retrieved = [(1, 0, 2)[i % 3] for i in range(cutoff)]
-    judged_throughout = Data((query(1, retrieved, [1, 3], descending(retrieved)),))
-    return (judged_throughout, random_data(30), random_data(3 * cutoff))
+    judged_throughout = Data((make_query(1, retrieved, [1, 3], make_descending_scores(retrieved)),))
+    return (judged_throughout, make_random_data(30), make_random_data(3 * cutoff))
 
 
-def plain_data() -> tuple[Data, ...]:
+def list_plain_data() -> tuple[Data, ...]:
     """Random data from small to large, the corner cases, and grades of a larger scale; no equal scores."""
-    return (random_data(3), random_data(8), random_data(30), corner_cases(), random_data(6, grades=GRADES_TO_5))
+    return (
+        make_random_data(3),
+        make_random_data(8),
+        make_random_data(30),
+        make_corner_cases(),
+        make_random_data(6, grades=GRADES_TO_5),
+    )
 
 
-def fractions() -> Data:
+def make_fractions() -> Data:
     """Grades with fractions: each metric decides whether 0.5 is relevant."""
-    return random_data(6, grades=FRACTIONS_TO_5)
+    return make_random_data(6, grades=FRACTIONS_TO_5)
 
 
 @cache
-def all_data() -> tuple[Data, ...]:
+def list_all_data() -> tuple[Data, ...]:
     """Everything, with corner cases by themselves, equal scores, long lists, and many queries."""
     return (
-        *(Data((each,)) for each in corner_cases().queries),
-        *plain_data(),
-        fractions(),
-        random_data(8, tied=True),
-        random_data(8, grades=GRADES_TO_4),
-        _long_lists(),
-        random_data(3, count=150),
+        *(Data((each,)) for each in make_corner_cases().queries),
+        *list_plain_data(),
+        make_fractions(),
+        make_random_data(8, tied=True),
+        make_random_data(8, grades=GRADES_TO_4),
+        _make_long_lists(),
+        make_random_data(3, count=150),
     )
 
 
@@ -172,26 +184,26 @@ LONG_QUERY = "größere-tasse-コップ-{:04}"
 
 
 @lru_cache(maxsize=1000)
-def changed(change: Change, data: Data) -> Data:
+def apply_change(change: Change, data: Data) -> Data:
     """The data after a change; made once."""
     return change(data)
 
 
-def _each_query(data: Data, change: Callable[[Query], Query]) -> Data:
+def _change_queries(data: Data, change: Callable[[Query], Query]) -> Data:
     return replace(data, queries=tuple(map(change, data.queries)))
 
 
-def documents_renamed(data: Data) -> Data:
+def rename_documents(data: Data) -> Data:
     """Every document has a new id, and the new ids sort in another order."""
-    return _each_query(data, _documents_renamed)
+    return _change_queries(data, _rename_documents)
 
 
-def documents_renamed_at_length(data: Data) -> Data:
+def rename_documents_at_length(data: Data) -> Data:
     """Every document has a long id with letters from several scripts."""
-    return _each_query(data, lambda query: _documents_renamed(query, LONG_DOCUMENT))
+    return _change_queries(data, lambda query: _rename_documents(query, LONG_DOCUMENT))
 
 
-def _documents_renamed(query: Query, pattern: str = "r{:03}") -> Query:
+def _rename_documents(query: Query, pattern: str = "r{:03}") -> Query:
     prime = 101 if max(query.numbers.values()) < 101 else 10007
     new = {name: pattern.format((37 * number + 11) % prime) for name, number in query.numbers.items()}
     return replace(
@@ -202,26 +214,26 @@ def _documents_renamed(query: Query, pattern: str = "r{:03}") -> Query:
     )
 
 
-def queries_renamed(data: Data) -> Data:
+def rename_queries(data: Data) -> Data:
     """Every query has a new id, and the new ids sort in another order."""
-    return _each_query(data, lambda query: replace(query, name=f"x{(37 * query.number + 11) % 1009:03}"))
+    return _change_queries(data, lambda query: replace(query, name=f"x{(37 * query.number + 11) % 1009:03}"))
 
 
-def queries_renamed_at_length(data: Data) -> Data:
+def rename_queries_at_length(data: Data) -> Data:
     """Every query has a long id with letters from several scripts."""
-    return _each_query(data, lambda query: replace(query, name=LONG_QUERY.format((37 * query.number + 11) % 1009)))
+    return _change_queries(data, lambda query: replace(query, name=LONG_QUERY.format((37 * query.number + 11) % 1009)))
 
 
-def queries_shuffled(data: Data) -> Data:
+def shuffle_queries(data: Data) -> Data:
     """Queries are in another order, and one is added that is ranked and not judged."""
     order = np.random.default_rng(_SEED).permutation(len(data.queries)).tolist()
     moved = order if order != sorted(order) else order[::-1]
     return replace(data, queries=tuple(data.queries[i] for i in moved), strangers=("a query that is not judged",))
 
 
-def lines_shuffled(data: Data) -> Data:
+def shuffle_lines(data: Data) -> Data:
     """The lines of each ranking and of the judgments are in another order; scores decide the order of documents."""
-    return _each_query(
+    return _change_queries(
         data,
         lambda query: replace(
             query,
@@ -231,9 +243,9 @@ def lines_shuffled(data: Data) -> Data:
     )
 
 
-def scores_scaled(data: Data) -> Data:
+def scale_scores(data: Data) -> Data:
     """Every score is another one; the order is the same, and equal scores stay equal."""
-    return _each_query(
+    return _change_queries(
         data,
         lambda query: replace(
             query, ranking=query.ranking and tuple((name, 2.0 * score**3 + 100) for name, score in query.ranking)
@@ -241,44 +253,44 @@ def scores_scaled(data: Data) -> Data:
     )
 
 
-def perfected(data: Data, relevant_from: float | None) -> Data:
+def make_perfect_rankings(data: Data, relevant_from: float | None) -> Data:
     """Every ranking is all relevant documents by grade, and nothing else."""
-    return _each_query(data, lambda query: _perfected(query, relevant_from))
+    return _change_queries(data, lambda query: _make_perfect_ranking(query, relevant_from))
 
 
-def _perfected(query: Query, relevant_from: float | None) -> Query:
+def _make_perfect_ranking(query: Query, relevant_from: float | None) -> Query:
     relevant = {d: g for d, g in query.grades.items() if (g > 0 if relevant_from is None else g >= relevant_from)}
-    return ranked(query, sorted(relevant, key=lambda d: -relevant[d]))
+    return replace_ranking(query, sorted(relevant, key=lambda d: -relevant[d]))
 
 
-def ranked(query: Query, documents: list[str]) -> Query:
+def replace_ranking(query: Query, documents: list[str]) -> Query:
     """The query with these documents as its ranking."""
     return replace(query, ranking=tuple((d, float(len(documents) - i)) for i, d in enumerate(documents)))
 
 
 @lru_cache(maxsize=1000)
-def promotions(data: Data, relevant_from: float | None) -> tuple[Data, ...]:
+def list_promotions(data: Data, relevant_from: float | None) -> tuple[Data, ...]:
     """The data with one relevant document of each query moved above the one before it, which has a lower grade.
 
     The k-th entry does this at the k-th possible place of each query.
     """
-    found = [_promotions(query, relevant_from) for query in data.queries]
+    found = [_list_promotions(query, relevant_from) for query in data.queries]
     most = max(map(len, found), default=0)
     pairs = list(zip(found, data.queries, strict=True))
     moved = (tuple(new[k] if k < len(new) else old for new, old in pairs) for k in range(most))
     return tuple(replace(data, queries=queries) for queries in moved)
 
 
-def _promotions(query: Query, relevant_from: float | None) -> list[Query]:
+def _list_promotions(query: Query, relevant_from: float | None) -> list[Query]:
     order = query.ordered
     grade = [max(query.grades.get(document, 0.0), 0.0) for document in order]
     lowest = relevant_from if relevant_from is not None and relevant_from > 0 else 0.0
     places = [i for i in range(1, len(order)) if grade[i] > grade[i - 1] and grade[i] >= lowest]
-    return [ranked(query, [*order[: i - 1], order[i], order[i - 1], *order[i + 1 :]]) for i in places]
+    return [replace_ranking(query, [*order[: i - 1], order[i], order[i - 1], *order[i + 1 :]]) for i in places]
 
 
 @lru_cache(maxsize=1000)
-def up_to(top: float, data: Data) -> Data:
+def cut_to(top: float, data: Data) -> Data:
     """The data on a scale that ends at ``top``: higher grades are lowered to it."""
     if data.top <= top:
         return data
@@ -287,38 +299,40 @@ def up_to(top: float, data: Data) -> Data:
 
 
 @lru_cache(maxsize=1000)
-def each_first(data: Data) -> tuple[Data, ...]:
+def put_each_first(data: Data) -> tuple[Data, ...]:
     """The data once for each query, with that query first."""
     return tuple(replace(data, queries=(*data.queries[i:], *data.queries[:i])) for i in range(len(data.queries)))
 
 
 @lru_cache(maxsize=1000)
-def each_alone(data: Data) -> tuple[Data, ...]:
+def leave_each_alone(data: Data) -> tuple[Data, ...]:
     """Every query by itself."""
     return tuple(replace(data, queries=(query,)) for query in data.queries)
 
 
-def deep_enough(data: Data, cutoff: int) -> Data:
+def select_deep_enough(data: Data, cutoff: int) -> Data:
     """Every ranking is ``cutoff`` judged documents; queries that have fewer are left out.
 
     Each also has a judged document that is not relevant and not ranked.
     """
     found = [[document for document in query.ordered if document in query.grades] for query in data.queries]
     pairs = zip(data.queries, found, strict=True)
-    kept = [_with_spare(ranked(query, judged[:cutoff])) for query, judged in pairs if len(judged) >= cutoff]
+    kept = [_add_spare(replace_ranking(query, judged[:cutoff])) for query, judged in pairs if len(judged) >= cutoff]
     return replace(data, queries=tuple(kept))
 
 
-def _with_spare(query: Query) -> Query:
+def _add_spare(query: Query) -> Query:
     numbers = {**query.numbers, AN_IRRELEVANT: 98, AN_UNJUDGED: 99}
     return replace(query, grades={**query.grades, AN_IRRELEVANT: 0.0}, numbers=numbers)
 
 
-def lengthened(data: Data) -> Data:
+def lengthen(data: Data) -> Data:
     """Every ranking gets two more documents at its end: one judged not relevant, and an unjudged one."""
-    return _each_query(
+    return _change_queries(
         data,
-        lambda query: ranked(query, [*(d for d in query.ordered if d != AN_IRRELEVANT), AN_IRRELEVANT, AN_UNJUDGED]),
+        lambda query: replace_ranking(
+            query, [*(d for d in query.ordered if d != AN_IRRELEVANT), AN_IRRELEVANT, AN_UNJUDGED]
+        ),
     )
 
 
@@ -344,7 +358,7 @@ class MetricValues:
         return isinstance(self.cause, ValueError) and "read-only" in str(self.cause)
 
 
-def values(metric: Metric, judged: JudgedRankings) -> MetricValues:
+def compute_metric_values(metric: Metric, judged: JudgedRankings) -> MetricValues:
     """The metric's values of judged rankings."""
     try:
         found = compute_values(metric, judged)
@@ -361,12 +375,12 @@ class Case(NamedTuple):
 
     def values(self, data: Data) -> MetricValues:
         """The metric's values of data without anything remembered of earlier calls."""
-        return values(self.metric, self.judged(data))
+        return compute_metric_values(self.metric, self.judged(data))
 
     def judged(self, data: Data) -> JudgedRankings:
         """The data as the metric gets them: only what it needs, and nothing remembered."""
         needs = self.metric.needs | ({"sessions"} if self.metric.unit == "session" else set())
-        return _copied(_judged(data, frozenset(needs), _Same(self.fields)))
+        return _copy_arrays(_make_judged(data, frozenset(needs), _Same(self.fields)))
 
 
 class _Same:
@@ -383,8 +397,8 @@ class _Same:
 
 
 @lru_cache(maxsize=1000)
-def _judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
-    graded = {query.name: _grades(query, "subtopics" in needs) for query in data.queries}
+def _make_judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
+    graded = {query.name: _collect_grades(query, "subtopics" in needs) for query in data.queries}
     judgments = convert_judgments(graded, grades="float")
     numbers = [query.numbers[document] for query in data.queries for document in query.grades]
     columns = {name: [str(each[n % len(each)]) for n in numbers] for name, each in (same.fields or {}).items()}
@@ -393,7 +407,7 @@ def _judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
     rankings.update({stranger: [("d1", 1.0)] for stranger in data.strangers})
     judged = join_judgments(judgments, convert_rankings(rankings), data.top)
     reference = join_judgments(
-        judgments, convert_rankings({query.name: _reference(query) for query in data.queries}), data.top
+        judgments, convert_rankings({query.name: _make_reference(query) for query in data.queries}), data.top
     )
     brought = join_side_data(
         judged,
@@ -402,22 +416,22 @@ def _judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
         if "sessions" in needs
         else None,
         timings={q.name: 0.01 * q.number for q in data.queries} if "timings" in needs else None,
-        queries=_queries(data, judged.queries) if "queries" in needs else None,
-        preferences={q.name: _preferences(q) for q in data.queries} if "preferences" in needs else None,
-        fields=_fields(data, same.fields or {}) if "fields" in needs else None,
+        queries=_make_queries(data, judged.queries) if "queries" in needs else None,
+        preferences={q.name: _make_preferences(q) for q in data.queries} if "preferences" in needs else None,
+        fields=_make_fields(data, same.fields or {}) if "fields" in needs else None,
         reference=reference if "reference" in needs else None,
     )
     return brought if needs & DOCUMENT_NEEDS else replace(brought, documents=None)
 
 
-def _queries(data: Data, names: Sequence[str]) -> Queries:
+def _make_queries(data: Data, names: Sequence[str]) -> Queries:
     """Texts of one to three words, and a column segment."""
     number = {query.name: query.number for query in data.queries}
     texts = tuple(" ".join(["words"] * (number[name] % 3 + 1)) for name in names)
     return Queries(tuple(names), texts, {"segment": tuple("tail" if number[name] % 2 else "head" for name in names)})
 
 
-def _grades(query: Query, subtopics: bool) -> dict[str, Any]:
+def _collect_grades(query: Query, subtopics: bool) -> dict[str, Any]:
     """Grades, or the grades for each subtopic of a document."""
     if not subtopics:
         return dict(query.grades)
@@ -427,19 +441,19 @@ def _grades(query: Query, subtopics: bool) -> dict[str, Any]:
     }
 
 
-def _reference(query: Query) -> list[str]:
+def _make_reference(query: Query) -> list[str]:
     """Most of the documents in another order, and others; those that a promise adds below the cutoff are last."""
     added = (AN_IRRELEVANT, AN_UNJUDGED)
     kept = (document for document, number in query.numbers.items() if number % 5 or document in added)
     return sorted(kept, key=lambda document: (document in added, 53 * query.numbers[document] % 101))
 
 
-def _preferences(query: Query) -> list[tuple[str, str]]:
+def _make_preferences(query: Query) -> list[tuple[str, str]]:
     """The better document first, for every two grades that differ."""
     return [(a, b) for a, x in query.grades.items() for b, y in query.grades.items() if x > y]
 
 
-def _fields(data: Data, fields: Fields) -> dict[str, dict[str, Any]]:
+def _make_fields(data: Data, fields: Fields) -> dict[str, dict[str, Any]]:
     return {
         document: {name: allowed[number % len(allowed)] for name, allowed in fields.items()}
         for query in data.queries
@@ -447,7 +461,7 @@ def _fields(data: Data, fields: Fields) -> dict[str, dict[str, Any]]:
     }
 
 
-def _copied(judged: JudgedRankings) -> JudgedRankings:
+def _copy_arrays(judged: JudgedRankings) -> JudgedRankings:
     """The same in arrays of its own: other calls do not see what a metric writes."""
     return replace(
         judged,
@@ -461,7 +475,7 @@ def _copied(judged: JudgedRankings) -> JudgedRankings:
         timings=None if judged.timings is None else judged.timings.copy(),
         fields=judged.fields and {d: dict(known) for d, known in judged.fields.items()},
         preferences=judged.preferences and {q: list(pairs) for q, pairs in judged.preferences.items()},
-        reference=judged.reference and _copied(judged.reference),
+        reference=judged.reference and _copy_arrays(judged.reference),
         _memory={},
         _memory_of_ideal={},
     )
@@ -471,10 +485,10 @@ def _copy(part: Any) -> Any:
     return part.copy() if isinstance(part, np.ndarray) else part
 
 
-def contents(judged: JudgedRankings) -> list[object]:
+def read_contents(judged: JudgedRankings) -> list[object]:
     """Copies of everything that a metric could write into, to be compared later."""
     parts = [judged.retrieved, judged.present, *judged.hits, *judged.ideal, judged.timings]
     parts += [*(judged.documents or ()), *(judged.sessions or ()), *(judged.subtopics or ())]
     arrays = [part.tobytes() for part in parts if isinstance(part, np.ndarray)]
     plain = [repr(judged.fields), repr(judged.preferences)]
-    return [*arrays, *plain, *(contents(judged.reference) if judged.reference else [])]
+    return [*arrays, *plain, *(read_contents(judged.reference) if judged.reference else [])]

@@ -42,14 +42,14 @@ from pytest_ireval.suite.loading import load_suite
 from pytest_ireval.suite.suite import Place, SourceSpec, Suite
 from pytest_ireval.suite.suite_keys import DocumentsKeys, Source
 from pytest_ireval.suite.validation_errors import translate_errors
-from pytest_ireval.testing.contract import Finding, PromiseOfKind, Spared, findings_of
+from pytest_ireval.testing.contract import Finding, PromiseOfKind, Spared, collect_findings
 
 Lists = Mapping[str, Sequence[str]]
 """Documents by query, best first."""
 NOWHERE = Place("", 0, 0)
 
 
-def seen_from(
+def make_rule_context(
     judgments: Mapping[str, Mapping[str, float]],
     now: Lists,
     baseline: Lists | None = None,
@@ -86,13 +86,13 @@ def seen_from(
     return RuleContext(population, current, reference, part, unjudged=effects.measure)
 
 
-def request_from(queries: QueriesLike, depth: int = 10, folder: str | Path = ".") -> Request:
+def make_request(queries: QueriesLike, depth: int = 10, folder: str | Path = ".") -> Request:
     """A request to a source for ``{id: text}``, or for rows with ``id``, ``text`` and columns."""
     readers = installed_registry().readers
     return Request(coerce_queries(queries, readers), depth, Path(folder).absolute(), "test", readers)
 
 
-def _registry_with(kind: RuleKind | SourceKind) -> Registry:
+def _make_registry(kind: RuleKind | SourceKind) -> Registry:
     ours = installed_registry()
     sources = {**ours.sources, kind.name: kind} if isinstance(kind, SourceKind) else ours.sources
     rules = {**ours.rules, kind.name: kind} if isinstance(kind, RuleKind) else ours.rules
@@ -109,7 +109,7 @@ def check_rule(
     """
     with TemporaryDirectory() as folder:
         case = _RuleCase(kind, options, Path(folder))
-        return findings_of(kind.name, kind.source, RULES, case, not_promised or {})
+        return collect_findings(kind.name, kind.source, RULES, case, not_promised or {})
 
 
 GRADES = (3, 2, 2, 1, 1, 0, 0)
@@ -179,7 +179,7 @@ class _RuleCase:
             "rules": [{self.kind.name: self.options}],
         }
         (folder / "test.ireval.yaml").write_text(json.dumps(suite, default=str))
-        registry = _registry_with(self.kind)
+        registry = _make_registry(self.kind)
         loaded = load_suite(folder / "test.ireval.yaml", registry, shown="the suite of the test")
         plan = make_plan(loaded, registry)
         inputs = collect_inputs(loaded, registry, date(2000, 1, 1), queries=plan.queries)
@@ -202,36 +202,36 @@ class _RuleCase:
         return ((change, each) for change in self.changes for each in self.outcomes(change).values())
 
 
-def _said(change: str, outcome: Outcome) -> str:
+def _describe_change(change: str, outcome: Outcome) -> str:
     return "\n".join((f"with {change}: {outcome.verdict}: {outcome.headline}", *map("  {}".format, outcome.facts)))
 
 
-def _error(case: _RuleCase) -> str:
-    return next((_said(change, each) for change, each in case.verdicts() if each.verdict == "error"), "")
+def _find_error(case: _RuleCase) -> str:
+    return next((_describe_change(change, each) for change, each in case.verdicts() if each.verdict == "error"), "")
 
 
-def _never(verdict: str, case: _RuleCase) -> str:
+def _find_forbidden_verdict(verdict: str, case: _RuleCase) -> str:
     found = [each.verdict for _, each in case.verdicts()]
     return "" if verdict in found else f"with {', with '.join(case.changes)}: never {verdict}"
 
 
-def _minds_nothing(case: _RuleCase) -> str:
+def _find_indifference(case: _RuleCase) -> str:
     if not case.kind.compares:
         raise Spared("it does not compare with a baseline")
-    return next((_said(SAME, each) for each in case.outcomes(SAME).values() if each.verdict == "fail"), "")
+    return next((_describe_change(SAME, each) for each in case.outcomes(SAME).values() if each.verdict == "fail"), "")
 
 
-def _differs(suite: str, how: str, case: _RuleCase) -> str:
+def _find_other_verdict(suite: str, how: str, case: _RuleCase) -> str:
     """Another verdict, or other numbers, of the same change in another suite."""
     for change in case.changes:
         other = case.outcomes(change, getattr(case, suite))
         for name, one in case.outcomes(change).items():
-            if other[name].verdict != one.verdict or not _same(one.numbers, other[name].numbers):
-                return f"{_said(change, one)}\n{how}: {other[name].verdict}: {other[name].headline}"
+            if other[name].verdict != one.verdict or not _are_equal(one.numbers, other[name].numbers):
+                return f"{_describe_change(change, one)}\n{how}: {other[name].verdict}: {other[name].headline}"
     return ""
 
 
-def _same(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+def _are_equal(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
     return one.keys() == other.keys() and all(math.isclose(one[k], other[k], rel_tol=1e-9, abs_tol=1e-12) for k in one)
 
 
@@ -240,37 +240,37 @@ RULES = (
         "a_verdict_in_any_case",
         "it returns a verdict, whatever the rankings are",
         "let queries without documents and documents without judgments have a verdict",
-        _error,
+        _find_error,
     ),
     PromiseOfKind(
         "can_fail",
         "some change turns it red",
         "compare with the limit the right way round; give options with which one of these changes is a failure",
-        partial(_never, "fail"),
+        partial(_find_forbidden_verdict, "fail"),
     ),
     PromiseOfKind(
         "can_pass",
         "some rankings pass",
         "compare with the limit the right way round; give options that the best rankings fulfil",
-        partial(_never, "pass"),
+        partial(_find_forbidden_verdict, "pass"),
     ),
     PromiseOfKind(
         "minds_no_equal_rankings",
         "rankings that are those of the baseline do not fail",
         "a change of nothing is harmless; if the rule asks for progress, declare the exception: not_promised={…}",
-        _minds_nothing,
+        _find_indifference,
     ),
     PromiseOfKind(
         "order_of_queries",
         "the order of queries does not matter",
         "look at all queries of context.values() or context.paired(), and at none by its place",
-        partial(_differs, "shuffled", "with the queries in another order"),
+        partial(_find_other_verdict, "shuffled", "with the queries in another order"),
     ),
     PromiseOfKind(
         "same_twice",
         "the same rankings get the same verdict twice",
         "keep nothing between calls, and do not depend on chance or time",
-        partial(_differs, "in_order", "the second time"),
+        partial(_find_other_verdict, "in_order", "the second time"),
     ),
 )
 
@@ -289,16 +289,16 @@ def check_source(
     It is asked for ``queries`` ({id: text}) several times. One of them has at least ``depth`` documents. Raises
     PluginError if a promise is broken.
     """
-    request = request_from(queries, depth, folder)
+    request = make_request(queries, depth, folder)
     if len(request.queries) < 2:
         raise PluginError(Problem("give at least two queries", kind.name))
-    registry = _registry_with(kind)
+    registry = _make_registry(kind)
     try:
         asked = TypeAdapter(Source).validate_python(dict(options), context={"registry": registry})
     except ValidationError as error:
         problems = translate_errors(error, options, SourceSpec, registry)
         raise PluginError(*(replace(each, place=kind.name) for each in problems)) from None
-    return findings_of(kind.name, kind.source, SOURCES, _SourceCase(asked, request), not_promised or {})
+    return collect_findings(kind.name, kind.source, SOURCES, _SourceCase(asked, request), not_promised or {})
 
 
 class _SourceCase:
@@ -321,17 +321,17 @@ class _SourceCase:
         return {query: found.ranking(query) for query in found.queries}
 
 
-def _lost(case: _SourceCase) -> str:
+def _find_lost_query(case: _SourceCase) -> str:
     lost = [query for query in case.queries if query not in case.whole]
     return f"no ranking for {', '.join(map(repr, lost[:5]))}; asked for {len(case.queries)} queries" if lost else ""
 
 
-def _shallow(case: _SourceCase) -> str:
+def _find_shallow_lists(case: _SourceCase) -> str:
     longest = max(map(len, case.whole.values()), default=0)
     return f"asked for {case.request.depth} documents, it returned at most {longest}" * (longest < case.request.depth)
 
 
-def _other_lists(how: str, other: Mapping[str, list[str]], whole: Lists, first: int | None = None) -> str:
+def _compare_lists(how: str, other: Mapping[str, list[str]], whole: Lists, first: int | None = None) -> str:
     for query, documents in other.items():
         if list(whole.get(query, ()))[:first] != documents[:first]:
             return (
@@ -340,10 +340,10 @@ def _other_lists(how: str, other: Mapping[str, list[str]], whole: Lists, first: 
     return ""
 
 
-def _others_when_alone(case: _SourceCase) -> str:
+def _find_other_lists_alone(case: _SourceCase) -> str:
     some = [(query,) for query in case.queries[:5]]
     parts = (*some, case.queries[::2])
-    each = (_other_lists(f"asked for {len(part)} of the queries", case.lists(part), case.whole) for part in parts)
+    each = (_compare_lists(f"asked for {len(part)} of the queries", case.lists(part), case.whole) for part in parts)
     return next(filter(None, each), "")
 
 
@@ -352,36 +352,36 @@ SOURCES = (
         "answers_every_query",
         "every query of the request has a ranking, if only an empty one",
         "return an empty list for a query without documents",
-        _lost,
+        _find_lost_query,
     ),
     PromiseOfKind(
         "as_deep_as_asked",
         "it returns the number of documents that is asked for, if there are enough",
         "hand request.depth to the search; or give a query that has that many documents, or another depth=",
-        _shallow,
+        _find_shallow_lists,
     ),
     PromiseOfKind(
         "depth_only_cuts",
         "a shallow answer is the beginning of a deep one",
         "use request.depth only as the limit of a list",
-        lambda case: _other_lists("asked for 1 document", case.lists(case.queries, 1), case.whole, 1),
+        lambda case: _compare_lists("asked for 1 document", case.lists(case.queries, 1), case.whole, 1),
     ),
     PromiseOfKind(
         "order_of_queries",
         "the order of queries does not matter",
         "put each answer under the id of its query, whatever the order in which answers arrive",
-        lambda case: _other_lists("in another order", case.lists(case.queries[::-1]), case.whole),
+        lambda case: _compare_lists("in another order", case.lists(case.queries[::-1]), case.whole),
     ),
     PromiseOfKind(
         "alone_or_together",
         "a query has the same answer alone as among others",
         "search for each query by itself, and keep nothing from one query to the next",
-        _others_when_alone,
+        _find_other_lists_alone,
     ),
     PromiseOfKind(
         "same_twice",
         "the same request has the same answer twice",
         "order equal scores by id, and keep nothing between requests",
-        lambda case: _other_lists("the second time", case.lists(case.queries), case.whole),
+        lambda case: _compare_lists("the second time", case.lists(case.queries), case.whole),
     ),
 )

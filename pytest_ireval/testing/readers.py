@@ -14,7 +14,7 @@ from pytest_ireval.data.coerce import coerce_judgments, coerce_queries, coerce_r
 from pytest_ireval.data.formats.input_file import GLANCE, open_input
 from pytest_ireval.data.formats.reader import Reader, Reading, is_fitting
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.testing.contract import Finding, PromiseOfKind, Spared, findings_of
+from pytest_ireval.testing.contract import Finding, PromiseOfKind, Spared, collect_findings
 
 
 def check_reader(
@@ -27,7 +27,7 @@ def check_reader(
     """
     with TemporaryDirectory() as folder:
         case = _ReaderCase(reader, example, content, Path(folder) / "example")
-        return findings_of(reader.name, reader.source, READERS, case, not_promised or {})
+        return collect_findings(reader.name, reader.source, READERS, case, not_promised or {})
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class _ReaderCase:
     def names(self) -> list[str]:
         """All ids that the example has as words."""
         inner = () if self.reader.holds == "queries" else (name for each in self.content.values() for name in each)
-        return [name for name in dict.fromkeys((*self.content, *inner)) if _word(name).search(self.example)]
+        return [name for name in dict.fromkeys((*self.content, *inner)) if _match_word(name).search(self.example)]
 
     def read(self, text: str | bytes) -> Any:
         """The content of another text; None if the reader refuses it."""
@@ -77,17 +77,17 @@ class _ReaderCase:
         return "" if found == wanted else f"{how}\nread as {found}\nwanted  {wanted}"
 
 
-def _word(name: str) -> re.Pattern[str]:
+def _match_word(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
 
 
-def _misread(case: _ReaderCase) -> str:
+def _find_misreading(case: _ReaderCase) -> str:
     case.path.write_text(case.example, encoding="utf-8")
     found = case._content()  # an error is the evidence
     return "" if found == case.content else f"the example is read as {found}\nwanted {case.content}"
 
 
-def _unrecognised(case: _ReaderCase) -> str:
+def _find_unrecognised(case: _ReaderCase) -> str:
     others = {"a binary file": bytes(range(256)), "a file of prose": b"only plain words\n"}
     for what, data in {"its example": case.example.encode(), **others}.items():
         case.path.write_bytes(data)
@@ -97,7 +97,7 @@ def _unrecognised(case: _ReaderCase) -> str:
     return ""
 
 
-def _swallowed(case: _ReaderCase) -> str:
+def _find_swallowed_line(case: _ReaderCase) -> str:
     whole = case.read(case.example)
     for number, line in enumerate(case.lines, 1):
         if case.read("".join(case.lines[: number - 1] + case.lines[number:])) == whole:
@@ -105,7 +105,7 @@ def _swallowed(case: _ReaderCase) -> str:
     return ""
 
 
-def _skipped(case: _ReaderCase) -> str:
+def _find_skipped_line(case: _ReaderCase) -> str:
     """A damaged line that reads as if it were missing, or as if it were whole."""
     whole = case.read(case.example)
     for number, line in enumerate(case.lines, 1):
@@ -120,20 +120,20 @@ def _skipped(case: _ReaderCase) -> str:
     return ""
 
 
-def _renamed(case: _ReaderCase) -> str:
+def _find_changed_id(case: _ReaderCase) -> str:
     if not case.names:
         raise Spared("its ids are not words of the example")
     for name in case.names:
         for other in ("007", "Größe-1", "a_B.9"):
-            wanted = _with_name(case.content, name, other, queries=case.reader.holds == "queries")
-            text = _word(name).sub(other, case.example)
+            wanted = _replace_name(case.content, name, other, queries=case.reader.holds == "queries")
+            text = _match_word(name).sub(other, case.example)
             found = case.read(text)
             if found is not None and found != wanted:
                 return f"with {other!r} in place of {name!r}: read as {found}\nwanted {wanted}"
     return ""
 
 
-def _with_name(content: Any, name: str, other: str, *, queries: bool) -> Any:
+def _replace_name(content: Any, name: str, other: str, *, queries: bool) -> Any:
     def new(each: Any) -> Any:
         return other if each == name else each
 
@@ -145,7 +145,7 @@ def _with_name(content: Any, name: str, other: str, *, queries: bool) -> Any:
     }
 
 
-def _by_line_ends(case: _ReaderCase) -> str:
+def _find_difference_by_line_ends(case: _ReaderCase) -> str:
     ends: dict[str, str | bytes] = {
         "without the last line end": case.example.rstrip("\n"),
         "with line ends of Windows": case.example.replace("\n", "\r\n"),
@@ -155,13 +155,13 @@ def _by_line_ends(case: _ReaderCase) -> str:
     return next(filter(None, (case.wrong_content(text, how) for how, text in ends.items())), "")
 
 
-def _ends_early(case: _ReaderCase) -> str:
+def _find_early_end(case: _ReaderCase) -> str:
     text = case.example if case.example.endswith("\n") else f"{case.example}\n"
     for line in case.lines:
-        for name in (each for each in case.names if _word(each).search(line)):
-            if f"{name}x0" in str(case.read(text + _word(name).sub(f"{name}x0", line))):
+        for name in (each for each in case.names if _match_word(each).search(line)):
+            if f"{name}x0" in str(case.read(text + _match_word(name).sub(f"{name}x0", line))):
                 many = GLANCE // len(line) + 1
-                more = "".join(_word(name).sub(f"{name}x{i}", line.rstrip("\n")) + "\n" for i in range(many))
+                more = "".join(_match_word(name).sub(f"{name}x{i}", line.rstrip("\n")) + "\n" for i in range(many))
                 found = str(case.read(text + more)).count(f"{name}x")
                 return "" if found >= many else f"of {many:,} more lines like {line.rstrip()!r} it read {found:,}"
     raise Spared("no line of the example is a record of its own")
@@ -169,37 +169,39 @@ def _ends_early(case: _ReaderCase) -> str:
 
 READERS = (
     PromiseOfKind(
-        "reads_its_example", "the example has the given content", "correct the reader, or content=", _misread
+        "reads_its_example", "the example has the given content", "correct the reader, or content=", _find_misreading
     ),
     PromiseOfKind(
         "knows_its_format",
         "fits is true for the example, and false for other files",
         "look for the marks of the format in file.first_lines, and return False if they are missing",
-        _unrecognised,
+        _find_unrecognised,
     ),
     PromiseOfKind(
         "every_line_counts",
         "no line is swallowed",
         "read every line of file.lines(); leave lines out of the example that say nothing, such as comments",
-        _swallowed,
+        _find_swallowed_line,
     ),
     PromiseOfKind(
         "refuses_damaged_lines",
         "a damaged line is an error or other content, never skipped",
         "raise InputError with file.name and the number of the line",
-        _skipped,
+        _find_skipped_line,
     ),
     PromiseOfKind(
         "ids_are_kept",
         "ids are what the file has, or an error",
         "do not convert, trim or lower-case ids; an id such as 007 is text",
-        _renamed,
+        _find_changed_id,
     ),
     PromiseOfKind(
         "line_ends",
         "line ends, a byte order mark and gzip do not matter",
         "read file.lines() or file.text(), not the path; strip line ends",
-        _by_line_ends,
+        _find_difference_by_line_ends,
     ),
-    PromiseOfKind("reads_to_the_end", "a long file is read to its end", "file.head is only the beginning", _ends_early),
+    PromiseOfKind(
+        "reads_to_the_end", "a long file is read to its end", "file.head is only the beginning", _find_early_end
+    ),
 )

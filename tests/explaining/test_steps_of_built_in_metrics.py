@@ -7,8 +7,8 @@ from graded_rankings import as_needed, side_data_for
 
 from pytest_ireval import Policies, load_registry, why
 from pytest_ireval.metrics.steps import find_steps
-from pytest_ireval.testing.breaking import variants
-from pytest_ireval.testing.data import corner_cases, random_data
+from pytest_ireval.testing.breaking import make_variants
+from pytest_ireval.testing.data import make_corner_cases, make_random_data
 
 METRICS = sorted(
     (metric for metric in load_registry().metrics.values() if metric.unit == "query"), key=lambda metric: metric.name
@@ -18,7 +18,7 @@ CASES = [
     pytest.param(some, id=f"{metric.name} {len(some)}", marks=mark)
     for metric in METRICS
     if not metric.needs & {"fields", "timings"}  # tests/gate/test_guardrails.py explains them
-    for some, mark in ((variants(metric)[:2], ()), (variants(metric)[2:], pytest.mark.slow))
+    for some, mark in ((make_variants(metric)[:2], ()), (make_variants(metric)[2:], pytest.mark.slow))
     if some
 ]
 """Each metric under two choices of arguments, and under all others in the long search."""
@@ -46,7 +46,7 @@ def test_every_built_in_metric_describes_its_steps():
 
 def explain(metric):
     """Explain a metric on queries of all kinds; ``why`` itself refuses steps that do not come to the value."""
-    for data in (random_data(8, tied=True), corner_cases()):
+    for data in (make_random_data(8, tied=True), make_corner_cases()):
         grades = {query.name: dict(query.grades) for query in data.queries}
         judgments = as_needed(metric, grades)
         rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}

@@ -11,7 +11,7 @@ from pytest_ireval.explaining import show_steps
 from pytest_ireval.gate.query_documents import isolate_documents
 from pytest_ireval.metrics.score import score
 from pytest_ireval.results.policies import Policies
-from pytest_ireval.testing.data import corner_cases, random_data
+from pytest_ireval.testing.data import make_corner_cases, make_random_data
 
 REGISTRY = load_registry()
 
@@ -24,7 +24,7 @@ def judged(metric, data):
     return setting.join_rankings(rankings, SideData(), documents=True).judged
 
 
-@pytest.mark.parametrize("data", [random_data(8, tied=True), corner_cases()], ids=str)
+@pytest.mark.parametrize("data", [make_random_data(8, tied=True), make_corner_cases()], ids=str)
 @pytest.mark.parametrize("name", ["nDCG@5", "DCG", "P@3", "R@5", "RBP(p=0.5)", "CG@3"])
 def test_documents_alone_are_worth_what_the_steps_say_and_add_up_to_the_value(name, data):
     (metric,) = REGISTRY.parse_metrics([name])

@@ -4,7 +4,7 @@ import pytest
 from bad_metrics import METRICS, remembered
 
 from pytest_ireval import MetricError
-from pytest_ireval.testing import check_metric, promises
+from pytest_ireval.testing import check_metric, list_promises
 
 EVIDENCE = {
     "CarriesOver": """\
@@ -100,4 +100,4 @@ def test_a_bad_metric_is_caught_by_the_promise_it_breaks_and_by_no_other(promise
 
 
 def test_every_promise_has_a_metric_that_breaks_it():
-    assert set(METRICS) == {name for name, _ in promises()}
+    assert set(METRICS) == {name for name, _ in list_promises()}

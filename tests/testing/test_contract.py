@@ -12,7 +12,7 @@ import pytest
 from pytest_ireval import MetricError, load_registry, metric, per_query_metric, ratio
 from pytest_ireval.errors import PluginError
 from pytest_ireval.testing import check_metric, metric_contract
-from pytest_ireval.testing.breaking import variants
+from pytest_ireval.testing.breaking import make_variants
 
 ROOT = Path(__file__).parents[2]
 THIRD_PARTY = ROOT / "examples" / "third_party_metrics"
@@ -32,7 +32,7 @@ GUARDRAILS = (
 
 def choose_arguments(metric):
     """The metric at a cutoff, or with its first other arguments: without any, a dozen would be tried."""
-    chosen = [variant for variant in variants(metric) if variant.arguments]
+    chosen = [variant for variant in make_variants(metric) if variant.arguments]
     if metric.name == "Instant" or not chosen:  # that no answer is instant makes all rankings equal
         return metric
     return metric @ 3 if "cutoff" in chosen[0].settings and set(metric.missing) <= {"cutoff"} else chosen[0]

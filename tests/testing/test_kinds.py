@@ -9,7 +9,7 @@ from pytest_ireval import RankingChange, RuleResult, load_registry, rule, source
 from pytest_ireval.errors import PluginError
 from pytest_ireval.options import ComparingOptions, MetricText, SourceOptions, Text
 from pytest_ireval.plugin_api import Reader, mean_evidence
-from pytest_ireval.testing import check_reader, check_rule, check_source, request_from, seen_from
+from pytest_ireval.testing import check_reader, check_rule, check_source, make_request, make_rule_context
 
 BUILT_IN = load_registry()
 
@@ -251,9 +251,9 @@ def test_what_code_of_plugins_gets_is_made_in_one_line():
         {"q1": ["x", "a"], "q2": ["b"]},
         {"q1": ["a"], "q2": ["b"]},
     )
-    context = seen_from(judgments, now, before, metric="RR@10", columns=columns)
+    context = make_rule_context(judgments, now, before, metric="RR@10", columns=columns)
     change = RankingChange(context.population, context.now, context.baseline, context.metric)
-    request = request_from([{"id": "q1", "text": "mug", "segment": "head"}], depth=5)
+    request = make_request([{"id": "q1", "text": "mug", "segment": "head"}], depth=5)
 
     assert context.paired_values().gain.tolist() == [-0.5, 0.0]
     assert context.population.queries.columns["segment"] == ("head", "tail")
