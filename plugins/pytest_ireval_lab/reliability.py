@@ -89,26 +89,26 @@ def _project_to_mean(one: float, queries: int) -> float:
     return min(1.0, queries * one / (1 + (queries - 1) * one))  # rounding may pass 1
 
 
-def compute_generalizability(found: Components, confidence: float = 0.95) -> Coefficient | None:
+def compute_generalizability(parts: Components, confidence: float = 0.95) -> Coefficient | None:
     """The generalizability coefficient E(rho²), for the order of systems; its interval is Feldt's, by F."""
-    if not found.mean_square_systems:
+    if not parts.mean_square_systems:
         return None
-    k, tail = found.queries, (1 - confidence) / 2
-    df = found.systems - 1, (found.systems - 1) * (found.queries - 1)
-    ratio = found.mean_square_systems / found.mean_square_rest if found.mean_square_rest else math.inf
+    k, tail = parts.queries, (1 - confidence) / 2
+    df = parts.systems - 1, (parts.systems - 1) * (parts.queries - 1)
+    ratio = parts.mean_square_systems / parts.mean_square_rest if parts.mean_square_rest else math.inf
     ends = ratio, ratio / f_quantile(1 - tail, *df), ratio / f_quantile(tail, *df)
     one = [1.0 if math.isinf(f) else max(0.0, (f - 1) / (f + k - 1)) for f in ends]
     return _make_coefficient(one, k)
 
 
-def compute_dependability(found: Components, confidence: float = 0.95) -> Coefficient | None:
+def compute_dependability(parts: Components, confidence: float = 0.95) -> Coefficient | None:
     """The dependability Φ, for the values themselves; its interval is that of McGraw and Wong for ICC(A,1)."""
-    n, k = found.systems, found.queries
-    rows, columns, rest = found.mean_square_systems, found.mean_square_queries, found.mean_square_rest
+    n, k = parts.systems, parts.queries
+    rows, columns, rest = parts.mean_square_systems, parts.mean_square_queries, parts.mean_square_rest
     if not rows:
         return None
-    total = found.system + found.query + found.rest
-    one = found.system / total if total else 0.0
+    total = parts.system + parts.query + parts.rest
+    one = parts.system / total if total else 0.0
     if one in (0.0, 1.0):
         share, df = 0.0, float((n - 1) * (k - 1))
     else:
@@ -161,13 +161,13 @@ def compare_halves(
     values: Floats, sign: int, sizes: Sequence[int], draws: int, seed: int, progress: Progress = SILENT
 ) -> list[Agreement]:
     """The agreement at each size of both sets; ``sign`` is -1 if lower values are better."""
-    found = []
+    agreements = []
     for size in sizes:
         generator = np.random.Generator(np.random.PCG64([seed, size]))
         halves = [_draw_halves(values, size, generator) for _ in range(draws)]
-        found.append(_sum_up(halves, size, sign))
+        agreements.append(_sum_up(halves, size, sign))
         progress.advance(draws)
-    return found
+    return agreements
 
 
 def _draw_halves(values: Floats, size: int, generator: np.random.Generator) -> Floats:
@@ -219,13 +219,13 @@ class TauCurve(NamedTuple):
         return 2 / math.pi * math.asin(queries / (queries + self.k))
 
 
-def find_queries_for_tau(tau: float, found: Sequence[Agreement], trend: TauCurve) -> int | None:
+def find_queries_for_tau(tau: float, agreements: Sequence[Agreement], trend: TauCurve) -> int | None:
     """The size from which on the orders agree as well as that; None: no size is known.
 
     It is interpolated where the observed taus reach the wanted one. It is never below the smallest observed size. Else
     it is extrapolated by the trend, beyond the largest observed size.
     """
-    known = [(each.queries, each.tau) for each in found if each.tau is not None]
+    known = [(each.queries, each.tau) for each in agreements if each.tau is not None]
     for number, (size, reached) in enumerate(known):
         if reached >= tau:
             below, less = known[number - 1] if number else (size, reached)
@@ -239,13 +239,13 @@ def find_queries_for_tau(tau: float, found: Sequence[Agreement], trend: TauCurve
 CURVES = np.logspace(-4, 9, 13_001)
 
 
-def fit_tau_curve(found: Sequence[Agreement]) -> TauCurve | None:
+def fit_tau_curve(agreements: Sequence[Agreement]) -> TauCurve | None:
     """The trend nearest to the observed taus, by squares weighted with the size; None without any tau above 0.
 
     The correlation of means over two sets of n queries is n / (n + k), if k is the ratio of two components of variance:
     the interaction, and the systems. For normal values tau follows from the correlation (Greiner).
     """
-    known = [(each.queries, each.tau) for each in found if each.tau is not None]
+    known = [(each.queries, each.tau) for each in agreements if each.tau is not None]
     if not known or max(tau for _, tau in known) <= 0:
         return None
     sizes, taus = np.array(known).T

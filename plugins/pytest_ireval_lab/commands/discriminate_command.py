@@ -44,15 +44,15 @@ def command(systems: Systems, test: str, alpha: float, svg: str | None, form: st
     with LateBar() as progress:
         comparison = systems.compare(progress, test=test, alpha=alpha)
     tested = [each for each in comparison.metrics if not each.untested]
-    found = sorted((_measure_power(each, alpha) for each in tested), key=lambda each: -each.share)
+    powers = sorted((_measure_power(each, alpha) for each in tested), key=lambda each: -each.share)
     notes = [f"{len(systems.rankings)} systems, {comparison.queries} queries, {comparison.test} test, alpha {alpha:g}"]
     notes += [f"{each.name} is left out: {each.untested}" for each in comparison.metrics if each.untested]
-    if svg is not None and found:
-        write_files({Path(svg): [_draw_significance(found, alpha)]})
+    if svg is not None and powers:
+        write_files({Path(svg): [_draw_significance(powers, alpha)]})
         notes.append(f"wrote {svg}")
     elif svg is not None:
         notes.append(f"nothing to draw: {svg} not written")
-    figures = [{name: value for name, value in asdict(each).items() if name != "curve"} for each in found]
+    figures = [{name: value for name, value in asdict(each).items() if name != "curve"} for each in powers]
     pairs: list[Row] = [
         {"metric": each.name, "ranking": pair.ranking, "other": pair.other, "difference": pair.difference, "p": pair.p}
         for each in tested
@@ -77,10 +77,10 @@ def _measure_power(metric: MetricComparison, alpha: float) -> Discrimination:
     )
 
 
-def _draw_significance(found: Sequence[Discrimination], alpha: float) -> str:
+def _draw_significance(powers: Sequence[Discrimination], alpha: float) -> str:
     """The p-values of all pairs, a panel for each metric: the lower, the better."""
     panels = []
-    for each in found:
+    for each in powers:
         most = max(1, each.pairs)
         facts = f"{each.significant} of {format_count(each.pairs, 'pair')} significant ({each.share:.1%})"
         level = Curve([(0, alpha), (most, alpha)], dashed=True)

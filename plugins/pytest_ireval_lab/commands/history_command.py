@@ -244,8 +244,8 @@ def command(
     They come from the results.json files of reports that were kept. FOLDER_OR_FILE is such a file, a folder that has
     some in it or below, or a pattern such as 'artifacts/**/results.json'. A run that is found twice counts once.
     """
-    found = [run for place in places for file in _find_results(place) for run in _read_runs(file)]
-    runs = sorted(dict.fromkeys(found), key=lambda run: run.date)
+    every_run = [run for place in places for file in _find_results(place) for run in _read_runs(file)]
+    runs = sorted(dict.fromkeys(every_run), key=lambda run: run.date)
     if not runs:
         raise InputError("none of these runs has a suite")
     _refuse_unknown("suite", suites, [run.suite for run in runs])

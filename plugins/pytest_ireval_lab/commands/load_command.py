@@ -171,13 +171,13 @@ def _as_table(name: str, levels: Sequence[LoadLevel]) -> str:
 
 def _describe_knee(levels: Sequence[LoadLevel]) -> str:
     """The knee, and the price of going beyond it."""
-    found, last = find_knee(levels), levels[-1]
-    if found is None:
+    knee, last = find_knee(levels), levels[-1]
+    if knee is None:
         return f"No knee up to {_describe_level(last)}: throughput still rises faster than the mean time."
     return (
-        f"The knee is at {_describe_level(found)}, with the most throughput for its mean time. "
-        f"From there to {_describe_level(last)}, throughput goes from {found.throughput:,.1f} to "
-        f"{last.throughput:,.1f} queries/s, and the mean time from {found.mean:,.1f} to {last.mean:,.1f} ms."
+        f"The knee is at {_describe_level(knee)}, with the most throughput for its mean time. "
+        f"From there to {_describe_level(last)}, throughput goes from {knee.throughput:,.1f} to "
+        f"{last.throughput:,.1f} queries/s, and the mean time from {knee.mean:,.1f} to {last.mean:,.1f} ms."
     )
 
 
@@ -198,12 +198,12 @@ def _notes(levels: Sequence[LoadLevel]) -> Iterator[str]:
 
 
 def _as_json(name: str, levels: Sequence[LoadLevel]) -> str:
-    found = find_knee(levels)
+    knee = find_knee(levels)
     content = {
         "format": 1,
         "suite": name,
         "loop": "closed" if levels[0].rate is None else "fixed rate",
-        "knee": None if found is None else levels.index(found),
+        "knee": None if knee is None else levels.index(knee),
         "levels": [dict(zip(NAMES, _figures(each), strict=True)) for each in levels],
     }
     return json.dumps(content, indent=1, ensure_ascii=False)

@@ -130,16 +130,18 @@ def command(
     changes = [each.amount * rate if each.relative else each.amount for each in wanted]
     _refuse_impossible(rate, changes, 1 - rate if one_sided else max(rate, 1 - rate))
     rows = [_plan_row(design, change, searches_per_day) for change in changes]
-    found: list[Row] = []
+    detectable: list[Row] = []
     if searches_per_day is not None:
-        found = [_detectable_row(design, count, searches_per_day) for count in days or DAYS]
-    notes = [*_describe_design(design, changes), *_note_small_arms(design, [*rows, *found])]
+        detectable = [_detectable_row(design, count, searches_per_day) for count in days or DAYS]
+    notes = [*_describe_design(design, changes), *_note_small_arms(design, [*rows, *detectable])]
     if svg is not None:
         notes.append(_draw_picture(svg, design, changes, float(searches_per_day or 0), days))
     about_plan = "Searches that each arm needs:" if rows else ""
     sheets = [
         Sheet("plan", rows, about_plan, shown=[_shorten_row(row) for row in rows]),
-        Sheet("detectable", found, "The smallest change that shows:", shown=[_shorten_row(row) for row in found]),
+        Sheet(
+            "detectable", detectable, "The smallest change that shows:", shown=[_shorten_row(row) for row in detectable]
+        ),
     ]
     show(sheets, notes, form)
 
@@ -184,8 +186,8 @@ def _plan_row(design: Design, change: float, per_day: float | None) -> Row:
 
 
 def _detectable_row(design: Design, days: int, per_day: float) -> Row:
-    found = design.change(days * per_day)
-    change = found if found <= max(design.rate, 1 - design.rate) else None
+    smallest = design.change(days * per_day)
+    change = smallest if smallest <= max(design.rate, 1 - design.rate) else None
     return {
         "days": days,
         "new": int(days * per_day * design.new),
@@ -197,15 +199,15 @@ def _detectable_row(design: Design, days: int, per_day: float) -> Row:
 
 def _shorten_row(row: Row) -> Row:
     """The row with the digits that matter: rates may be small."""
-    found: dict[str, str | int | None] = {}
+    short: dict[str, str | int | None] = {}
     for name, value in row.items():
         if name == "relative" and value is not None:
-            found[name] = f"{100 * float(value):.3g}%"
+            short[name] = f"{100 * float(value):.3g}%"
         elif isinstance(value, float):
-            found[name] = f"{value:.3g}" if name == "change" else f"{value:.2f}"
+            short[name] = f"{value:.3g}" if name == "change" else f"{value:.2f}"
         else:
-            found[name] = value
-    return found
+            short[name] = value
+    return short
 
 
 def _describe_design(design: Design, changes: Sequence[float]) -> Iterator[str]:
