@@ -221,7 +221,7 @@ def test_wide_tables_are_split_into_blocks(ireval, twenty):
 
 
 def test_a_terminal_without_triangles_gets_plain_marks(ireval, files, monkeypatch):
-    monkeypatch.setattr("pytest_ireval.cli.compare_command._encoding", lambda: "cp1252")
+    monkeypatch.setattr("pytest_ireval.cli.compare_command._find_encoding", lambda: "cp1252")
 
     out = ireval("compare", *files, "-m", "RR", "--baseline", "mixed").out
 

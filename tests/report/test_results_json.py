@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from report.full_run import full_run
 
 from pytest_ireval import InputError
-from pytest_ireval.report import data_files
+from pytest_ireval.report import results_file
 from pytest_ireval.report.results_file import format_results, format_results_files, parse_run, read_run
 from pytest_ireval.results.outcome import Cause, JudgmentEdit, Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.plain import classify_type, read_type_hints
@@ -46,6 +46,8 @@ RUN = RunResult("0.1.0", "2027-03-03T09:00:00Z", "fail", (SUITE,))
 
 def of_type(hint):
     """Any value of a type, as results have them."""
+    if hint is Policies:  # it refuses what is out of range
+        return st.builds(Policies, depth=st.none() | st.integers(1, 99), scale=st.none() | st.floats(0.5, 9.0))
     kind, inner = classify_type(hint)
     if kind == "record":
         return st.builds(hint, **{name: of_type(each) for name, each in read_type_hints(hint).items()})
@@ -156,7 +158,7 @@ def test_a_field_with_a_default_may_be_left_out():
 @pytest.fixture
 def in_parts(tmp_path, monkeypatch):
     """The folder of a run in parts, and the run."""
-    monkeypatch.setattr(data_files, "LARGE", 0)
+    monkeypatch.setattr(results_file, "MAX_SINGLE_FILE", 0)
     run = replace(RUN, suites=(SUITE, replace(SUITE, name="a/b Ünï", documents_of=7)))
     (tmp_path / "results.parts").mkdir()
     for name, text in format_results_files(run).items():
@@ -210,7 +212,7 @@ def test_a_part_that_is_missing_or_belongs_elsewhere_is_named(in_parts, damage, 
 
 
 def test_a_run_of_usual_size_is_one_file(monkeypatch):
-    monkeypatch.setattr(data_files, "LARGE", data_files.MAX_SINGLE_FILE // 100)  # else of 200,000 queries
+    monkeypatch.setattr(results_file, "MAX_SINGLE_FILE", results_file.MAX_SINGLE_FILE // 100)  # else of 200,000 queries
     many = tuple(f"q{number}" for number in range(2_000))
     large = replace(SUITE, queries=QueryTable(many, many, now={"nDCG@10": (0.5,) * 2_000}))
     shown = replace(SUITE, documents=SUITE.documents * 3_000)
