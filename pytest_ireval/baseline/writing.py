@@ -35,7 +35,7 @@ def write_baseline(folder: Path, baseline: Baseline, *, compress: bool = False) 
             new = tuple(acceptance for acceptance in baseline.acceptances if acceptance not in known)
             baseline = replace(baseline, acceptances=(*known, *new))
         else:
-            raise BaselineError(_accepted_meanwhile(folder, baseline.suite, known[-1]))
+            raise BaselineError(_describe_acceptance_meanwhile(folder, baseline.suite, known[-1]))
     return _write(folder, baseline, compress=compress)
 
 
@@ -81,7 +81,7 @@ def replace_file(path: Path, content: bytes) -> None:
         raise
 
 
-def _accepted_meanwhile(folder: Path, name: str, last: Acceptance) -> Problem:
+def _describe_acceptance_meanwhile(folder: Path, name: str, last: Acceptance) -> Problem:
     complaint = f"was accepted by another run meanwhile, at {last.date}{': ' + last.reason if last.reason else ''}"
     suggestion = "nothing was written; run again, to compare with what is accepted now"
     return Problem(complaint, str(display_path(find_baseline_file(folder, name) or folder)), suggestion=suggestion)

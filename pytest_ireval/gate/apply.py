@@ -423,7 +423,7 @@ def _count_units(rule: RuleSpec, context: RuleContext) -> int:
 
 def _decides_itself(rule: RuleSpec, context: RuleContext) -> bool:
     """Tell whether the rule itself rules on too little evidence; on all queries it always does."""
-    return rule.options.judges_few or (rule.options.facts.by_evidence and not context.slice.conditions)
+    return rule.options.checks_few or (rule.options.facts.by_evidence and not context.slice.conditions)
 
 
 def _report_no_values(rule: RuleSpec, context: RuleContext) -> Finding:

@@ -23,7 +23,7 @@ def needs_columns(suite: Suite) -> bool:
 
 def requests_name_columns(suite: Suite) -> bool:
     """Tell whether a request of a source names a column of the queries, or something that is none."""
-    return any(source.options.columns_used() for source in _list_sources(suite))
+    return any(source.options.list_columns() for source in _list_sources(suite))
 
 
 def refuse_wrong_requests(suite: Suite, queries: Queries | None) -> None:

@@ -101,7 +101,7 @@ def find_commands(taken: Collection[str] = ()) -> PackageCommands:
         for spec in specs:
             command = PackageCommand(spec, entry)
             if spec.name in taken or spec.name in found:
-                raise _claimed_twice(command, found.get(spec.name))
+                raise _make_clash_error(command, found.get(spec.name))
             found[spec.name] = command
     return PackageCommands(found, broken)
 
@@ -151,7 +151,7 @@ def _check_specs(specs: Iterable[object], entry: InstalledPlugin) -> list[Comman
     return checked
 
 
-def _claimed_twice(command: PackageCommand, other: PackageCommand | None) -> PluginError:
+def _make_clash_error(command: PackageCommand, other: PackageCommand | None) -> PluginError:
     """The error about two commands of one name; without the other one it is a command of the core."""
     owner = "ireval itself" if other is None else other.source
     complaint = f"command {command.spec.name!r} is claimed twice: by {owner} and by {command.source}"

@@ -42,7 +42,7 @@ class Expectation(Options):
             raise ValueError("an order takes two or more different documents")
         return self
 
-    def looser_than(self, other: Expectation) -> bool:
+    def is_looser_than(self, other: Expectation) -> bool:
         """Tell whether it holds more easily, or may fail, or is about something else."""
         mine, theirs = self.top or math.inf, other.top or math.inf
         if self.never:

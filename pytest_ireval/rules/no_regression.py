@@ -80,7 +80,7 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
         return [tolerance for tolerance in every if tolerance is not None]
 
     @property
-    def judges_few(self) -> bool:
+    def checks_few(self) -> bool:
         """A fall beyond the hard limit fails on a slice of any size."""
         return self.by_evidence
 

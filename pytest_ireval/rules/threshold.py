@@ -44,11 +44,11 @@ class Limit(NamedTuple):
         low, high = range_of_values
         return not self.of and all(bound.holds(low) and bound.holds(high) for bound in self.bounds)
 
-    def looser_than(self, other: Limit) -> bool:
+    def is_looser_than(self, other: Limit) -> bool:
         """Tell whether it lets more pass: a bound is gone, or is looser."""
         for theirs in other.bounds:
             mine = next((bound for bound in self.bounds if bound.sign[0] == theirs.sign[0]), None)
-            if mine is None or mine.looser_than(theirs):
+            if mine is None or mine.is_looser_than(theirs):
                 return True
         return False
 

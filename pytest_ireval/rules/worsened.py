@@ -43,7 +43,7 @@ class WorsenedOptions(EvidenceOptions):
     )
 
     @property
-    def judges_few(self) -> bool:
+    def checks_few(self) -> bool:
         """A slice of any size passes within the limit, and is inconclusive beyond it."""
         return self.by_evidence
 

@@ -42,7 +42,7 @@ class CommandOptions(SourceOptions):
     )
 
     @model_validator(mode="after")
-    def _one_line_for_the_shell(self) -> CommandOptions:
+    def _check_command(self) -> CommandOptions:
         if not self.command or not self.command[0].strip():
             raise UnfitError("command is empty", "write command: [program, argument, …]")
         if self.shell and len(self.command) > 1:
@@ -80,13 +80,13 @@ class _Job:
     def command(self) -> list[str] | str:
         """The command with all placeholders filled in."""
         if self.options.shell:
-            return self._filled(self.options.command[0], shlex.quote)
-        return [self._filled(part, str) for part in self.options.command]
+            return self._fill(self.options.command[0], shlex.quote)
+        return [self._fill(part, str) for part in self.options.command]
 
     def _has(self, name: str) -> bool:
         return any(name in part for part in self.options.command)
 
-    def _filled(self, part: str, quoted: Any) -> str:
+    def _fill(self, part: str, quoted: Any) -> str:
         values = {"{queries}": str(self.queries), "{rankings}": str(self.rankings), "{depth}": str(self.request.depth)}
         for name, value in values.items():
             part = part.replace(name, quoted(value))
@@ -125,7 +125,7 @@ def _write_queries(job: _Job) -> None:
     job.queries.write_text("".join(lines), encoding="utf-8", newline="")
 
 
-def _run(job: _Job) -> _Ended:
+def _run(job: _Job) -> _ProgramEnd:
     folder = job.options.folder or job.request.folder
     if not os.path.isdir(folder):
         raise SourceError(f"there is no folder {relative_path(folder, job.request.folder)}, in which it should run")
@@ -144,21 +144,21 @@ def _describe_start_failure(job: _Job, error: OSError | ValueError) -> Problem:
     return Problem(f"{program!r} cannot be run: {reason}")
 
 
-def _refuse_failure(job: _Job, ended: _Ended) -> None:
+def _refuse_failure(job: _Job, end: _ProgramEnd) -> None:
     """Raise an error with the last output of a program that failed."""
-    if not ended.in_time:
+    if not end.in_time:
         complaint = f"took longer than {job.options.timeout:g}s and was stopped, with all its child processes"
-        raise SourceError(_describe_failure(job, complaint, ended, "to allow more time, set timeout:"))
-    if ended.code:
-        raise SourceError(_describe_failure(job, ended.how, ended))
+        raise SourceError(_describe_failure(job, complaint, end, "to allow more time, set timeout:"))
+    if end.code:
+        raise SourceError(_describe_failure(job, end.how, end))
     if not job.rankings.is_file():
-        raise SourceError(_describe_failure(job, "did not write the file {rankings}", ended))
+        raise SourceError(_describe_failure(job, "did not write the file {rankings}", end))
     if not job.rankings.stat().st_size:
-        raise SourceError(_describe_failure(job, f"wrote nothing to {job.written_to}", ended))
+        raise SourceError(_describe_failure(job, f"wrote nothing to {job.written_to}", end))
 
 
-def _describe_failure(job: _Job, complaint: str, ended: _Ended, suggestion: str = "") -> Problem:
-    lines = last_lines(ended.complaint.decode("utf-8", "replace"))
+def _describe_failure(job: _Job, complaint: str, end: _ProgramEnd, suggestion: str = "") -> Problem:
+    lines = last_lines(end.complaint.decode("utf-8", "replace"))
     return Problem(
         f"{_format_command(job)} {complaint}",
         suggestion=suggestion,
@@ -192,7 +192,7 @@ END = 1 << 16
 """The number of bytes at the end of its standard error that are read."""
 
 
-class _Ended(NamedTuple):
+class _ProgramEnd(NamedTuple):
     """The end of a program."""
 
     code: int
@@ -210,7 +210,7 @@ class _Ended(NamedTuple):
         return f"was stopped by signal {-self.code}"
 
 
-def _run_program(job: _Job, folder: Path) -> _Ended:
+def _run_program(job: _Job, folder: Path) -> _ProgramEnd:
     """Run the program to its end. Raises OSError if it cannot be started."""
     reads, writes, errors = job.reads or os.devnull, job.files / "output", job.files / "errors"
     with open(reads, "rb") as from_us, open(writes, "wb") as to_us, open(errors, "wb") as complaints:
@@ -234,4 +234,4 @@ def _run_program(job: _Job, folder: Path) -> _Ended:
             end_program(program)
     with open(errors, "rb") as file:
         file.seek(max(0, errors.stat().st_size - END))
-        return _Ended(program.returncode, in_time, file.read())
+        return _ProgramEnd(program.returncode, in_time, file.read())

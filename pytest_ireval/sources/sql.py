@@ -50,7 +50,7 @@ class SqlOptions(SourceOptions):
         "", repr=False, description="SQL for facts of the index: a row with name, build, mapping or documents."
     )
 
-    def columns_used(self) -> frozenset[str]:
+    def list_columns(self) -> frozenset[str]:
         """The columns of the queries that the SQL names, without id and text."""
         return frozenset(PARAMETER.findall(self.sql)) - OF_ANY_QUERY
 
@@ -60,7 +60,7 @@ class SqlOptions(SourceOptions):
         yield from find_mistakes(PARAMETER.findall(self.sql), sizes, queries, depth, ":%s")
 
     @model_validator(mode="after")
-    def _sound(self) -> SqlOptions:
+    def _check(self) -> SqlOptions:
         if find_spec("sqlalchemy") is None:
             raise UnfitError(
                 "sqlalchemy must be installed", "pip install 'pytest-ireval[sql]', and the database's driver"

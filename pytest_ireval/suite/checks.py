@@ -49,25 +49,25 @@ def _check_depth(suite: CheckedSuite) -> Iterator[Problem]:
     """A metric with a cutoff below the depth of rankings would be computed on fewer documents than it says."""
     depth = suite.keys.depth
     for metric in suite.keys.metrics:
-        if _cutoff(metric) > depth:
+        if _find_cutoff(metric) > depth:
             written = suite.tree["metrics"]
             position = _find_text(metric, list(written) if isinstance(written, Items) else [written])
-            yield problem_at(suite.tree, ("metrics", position), *_say_too_deep(metric, depth))
+            yield problem_at(suite.tree, ("metrics", position), *_describe_too_deep(metric, depth))
     for number, rule in enumerate(suite.keys.rules):
         for part, place in zip(rule.parts, rule.places, strict=True):
-            if part.metric is not None and _cutoff(part.metric) > depth:
-                complaint, suggestion = _say_too_deep(part.metric, depth)
+            if part.metric is not None and _find_cutoff(part.metric) > depth:
+                complaint, suggestion = _describe_too_deep(part.metric, depth)
                 path = suite.problem_of_rule(number, "").path
                 yield Problem(complaint, str(place), path, suggestion)
 
 
-def _cutoff(metric: Metric) -> float:
+def _find_cutoff(metric: Metric) -> float:
     cutoff = metric.arguments.get("cutoff")
     return cutoff if isinstance(cutoff, (int, float)) else 0
 
 
-def _say_too_deep(metric: Metric, depth: int) -> tuple[str, str]:
-    cutoff = format_value(_cutoff(metric))
+def _describe_too_deep(metric: Metric, depth: int) -> tuple[str, str]:
+    cutoff = format_value(_find_cutoff(metric))
     complaint = f"{metric} looks at {cutoff} documents of a ranking, but depth is {depth}"
     return complaint, f"write depth: {cutoff}, or more"
 

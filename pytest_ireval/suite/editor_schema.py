@@ -46,26 +46,26 @@ class EditorSchema(PlainSchema):
 
     def int_schema(self, schema: Any) -> Schema:
         """A number, or its text."""
-        return _or_text(super().int_schema(schema), r"^\s*[+-]?[0-9]+\s*$")
+        return _allow_text(super().int_schema(schema), r"^\s*[+-]?[0-9]+\s*$")
 
     def float_schema(self, schema: Any) -> Schema:
         """A number, or its text."""
-        return _or_text(super().float_schema(schema), NUMERIC)
+        return _allow_text(super().float_schema(schema), NUMERIC)
 
     def bool_schema(self, schema: Any) -> Schema:
         """A boolean, or its text."""
-        return _or_text(super().bool_schema(schema), "^(?:true|false|yes|no|on|off)$")
+        return _allow_text(super().bool_schema(schema), "^(?:true|false|yes|no|on|off)$")
 
     def literal_schema(self, schema: Any) -> Schema:
         """One of the words."""
-        return _or_text(super().literal_schema(schema), "")
+        return _allow_text(super().literal_schema(schema), "")
 
     def enum_schema(self, schema: Any) -> Schema:
         """One of the words."""
-        return _or_text(super().enum_schema(schema), "")
+        return _allow_text(super().enum_schema(schema), "")
 
 
-def _or_text(schema: Schema, pattern: str) -> Schema:
+def _allow_text(schema: Schema, pattern: str) -> Schema:
     text = {"type": "string", "pattern": f"{pattern}|{VARIABLE}".removeprefix("|")}
     return {"anyOf": [schema, text]}
 
@@ -86,7 +86,7 @@ def suite_schema(registry: Registry) -> Schema:
         for kind in registry.sources.values()
     ]
     filled_in = {
-        "metric": _metric(registry),
+        "metric": _make_metric_schema(registry),
         "rule": {
             "description": "A rule: a mapping with one key, its kind.",
             "type": "object",
@@ -135,23 +135,23 @@ def _finish(schema: Any, registry: Registry) -> Any:
     filled_in = made.pop(FILLED_IN, "")
     if filled_in == "keys":
         bound = made["additionalProperties"]
-        made["properties"] |= {name: {**bound, "description": about} for name, about in _metric_names(registry)}
+        made["properties"] |= {name: {**bound, "description": about} for name, about in _list_metric_names(registry)}
     elif filled_in:
         made["$ref"] = f"#/$defs/{filled_in}"
     return made
 
 
-def _metric(registry: Registry) -> Schema:
+def _make_metric_schema(registry: Registry) -> Schema:
     return {
         "description": "A metric: Name(parameter=value, …)@cutoff, or its common name.",
         "anyOf": [
-            *({"const": name, "description": about} for name, about in _metric_names(registry)),
-            {"type": "string", "pattern": rf"^\s*(?:{_pattern_of_beginnings(registry)})(?![A-Za-z0-9])|{VARIABLE}"},
+            *({"const": name, "description": about} for name, about in _list_metric_names(registry)),
+            {"type": "string", "pattern": rf"^\s*(?:{_match_beginnings(registry)})(?![A-Za-z0-9])|{VARIABLE}"},
         ],
     }
 
 
-def _pattern_of_beginnings(registry: Registry) -> str:
+def _match_beginnings(registry: Registry) -> str:
     """A pattern of the beginning of a metric's text, in any letter case; the rest is checked when the suite is read."""
     vocabulary = registry.vocabulary
     words = {*vocabulary.heads, *vocabulary.stems, *vocabulary.of_distributions, *vocabulary.resolvers}
@@ -165,7 +165,7 @@ def _match_either_case(letter: str) -> str:
     return f"[{letter.upper()}{letter}]" if letter.isalpha() else re.escape(letter)
 
 
-def _metric_names(registry: Registry) -> Iterator[tuple[str, str]]:
+def _list_metric_names(registry: Registry) -> Iterator[tuple[str, str]]:
     """Names that can be written as they are, each with the summary of the metric."""
     for metric in sorted(registry.metrics.values(), key=lambda each: each.name.lower()):
         at = metric.parameter(metric.at) if metric.at else None

@@ -63,7 +63,7 @@ def gather_keys(
     bases = []
     for text in _find_extended(here):
         below = Path(os.path.abspath(os.path.join(text.folder, text.strip())))
-        if complaint := _find_reason_against(below, (*chain, path), text, contents):
+        if complaint := _explain_refusal(below, (*chain, path), text, contents):
             here.problems.append(Problem(complaint, str(text.place), ("extends",)))
             continue
         if below not in known:
@@ -84,7 +84,7 @@ def _find_extended(here: MergedKeys) -> list[Scalar]:
     return []
 
 
-def _find_reason_against(path: Path, chain: tuple[Path, ...], text: str, contents: Contents | None) -> str:
+def _explain_refusal(path: Path, chain: tuple[Path, ...], text: str, contents: Contents | None) -> str:
     """Find why a file cannot be extended; empty if it can."""
     if path in chain:
         return f"{text} extends this file: " + " > ".join(map(shown_path, [*chain[chain.index(path) :], path]))

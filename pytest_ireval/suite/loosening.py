@@ -15,7 +15,7 @@ from pytest_ireval.suite.options import IN_PARTS, MORE, Looser
 class Comparable(Protocol):
     """A value that can be compared with another by how much it lets pass."""
 
-    def looser_than(self, other: Any) -> bool:
+    def is_looser_than(self, other: Any) -> bool:
         """Tell whether it may let more pass; also true if that is unknown, as for 2 queries and 5% of them."""
 
 
@@ -67,7 +67,7 @@ def looser_part(before: Any, now: Any) -> Iterator[ChangedOption]:
     if before == now:
         return
     if isinstance(now, Comparable) and isinstance(before, type(now)):
-        if now.looser_than(before):
+        if now.is_looser_than(before):
             yield ChangedOption("", format_changed_value(before), format_changed_value(now), looser=True)
     elif isinstance(now, BaseModel) and isinstance(before, BaseModel):
         yield from find_changed_options(before, now)
@@ -92,7 +92,7 @@ def _is_looser(way: Looser, before: Any, now: Any) -> bool:
     if before is None or now is None:
         return (now is None) == (way.without == "loosest")
     if isinstance(now, Comparable):
-        return bool(before.looser_than(now) if way.direction == "less" else now.looser_than(before))
+        return bool(before.is_looser_than(now) if way.direction == "less" else now.is_looser_than(before))
     if way.order:
         return way.order.index(now) > way.order.index(before)
     if isinstance(now, tuple):

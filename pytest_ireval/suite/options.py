@@ -35,7 +35,7 @@ class Looser(NamedTuple):
 MORE, LESS, IN_PARTS = Looser("more"), Looser("less"), Looser("parts")
 
 
-def _words(*order: str) -> Looser:
+def _order_words(*order: str) -> Looser:
     """For an option whose values are words, the strictest first."""
     return Looser("words", order)
 
@@ -111,29 +111,29 @@ class RuleOptions(KindOptions):
     )
     per: Text = Field("", description="A column of the queries: one verdict for each of its values.")
     tags: Tags = Field((), description="Marks of its tests: pytest --ireval -m nightly.")
-    on_fail: Annotated[Literal["fail", "warn"], _words("fail", "warn")] = Field(
+    on_fail: Annotated[Literal["fail", "warn"], _order_words("fail", "warn")] = Field(
         "fail", description="warn: reported and never red. The default of rules about times is warn."
     )
     min_queries: Annotated[Whole, MORE] = Field(
         1,
-        description="A slice with fewer queries is reported and not judged. no_regression and worsened only make no "
+        description="A slice with fewer queries is reported and not checked. no_regression and worsened only make no "
         "statistical test of it. The default where evidence decides is 5, and 20 for equivalent.",
     )
 
     @property
     def fewest(self) -> int:
-        """The number of queries that a slice needs to be judged."""
+        """The number of queries that a slice needs to be checked."""
         return self.min_queries
 
     @property
-    def judges_few(self) -> bool:
+    def checks_few(self) -> bool:
         """True if the rule itself gives a verdict on a slice with fewer queries than that."""
         return False
 
     @property
     def can_fail_few(self) -> bool:
         """True if that verdict may be a failure."""
-        return self.judges_few
+        return self.checks_few
 
     @property
     def facts(self) -> RuleFacts:
@@ -166,7 +166,7 @@ class AlwaysEvidenceOptions(ComparingOptions):
     least: ClassVar[int] = 20
     """The default of ``min_queries`` where evidence decides."""
 
-    on_inconclusive: Annotated[Literal["warn", "fail"], _words("fail", "warn")] = Field(
+    on_inconclusive: Annotated[Literal["warn", "fail"], _order_words("fail", "warn")] = Field(
         "warn", description="With evidence, if these queries cannot tell: warn, or fail, which turns many changes red."
     )
 
@@ -186,7 +186,7 @@ class AlwaysEvidenceOptions(ComparingOptions):
         return self.least if self.by_evidence and "min_queries" not in self.model_fields_set else self.min_queries
 
     @property
-    def judges_few(self) -> bool:
+    def checks_few(self) -> bool:
         """True if a slice with too few queries gets a verdict: with ``on_inconclusive: fail`` it must not pass."""
         return self.by_evidence and self.on_inconclusive == "fail"
 
@@ -196,14 +196,14 @@ class AlwaysEvidenceOptions(ComparingOptions):
         return "remove decide_by: observed"
 
     @model_validator(mode="after")
-    def _evidence_is_asked(self) -> AlwaysEvidenceOptions:
+    def _check_evidence_options(self) -> AlwaysEvidenceOptions:
         asked = [name for name in FOR_EVIDENCE if name in self.model_fields_set]
         if asked and not self.by_evidence:
             raise ValueError(f"{asked[0]} is for rules that decide by evidence: {self._way_to_evidence}")
         return self
 
 
-DecideBy = Annotated[Literal["evidence", "observed"], _words("observed", "evidence")]
+DecideBy = Annotated[Literal["evidence", "observed"], _order_words("observed", "evidence")]
 
 
 class EvidenceOptions(AlwaysEvidenceOptions):
@@ -254,7 +254,7 @@ class SourceOptions(KindOptions):
         """True if it is asked query by query."""
         return self.keeps_order
 
-    def columns_used(self) -> frozenset[str]:
+    def list_columns(self) -> frozenset[str]:
         """The columns of the queries that a request names, without id and text."""
         return frozenset()
 

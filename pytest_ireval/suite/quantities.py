@@ -65,7 +65,7 @@ class Bound(NamedTuple):
         compare, direction = SIGNS[self.sign]
         return compare(values, self.value + direction * ROUNDING * max(1.0, abs(self.value)))
 
-    def looser_than(self, other: Bound) -> bool:
+    def is_looser_than(self, other: Bound) -> bool:
         """Tell whether it lets more pass; a bound of another direction may."""
         if self.sign[0] != other.sign[0]:
             return True
@@ -86,7 +86,7 @@ class Tolerance(NamedTuple):
         """The allowed loss from this baseline."""
         return abs(baseline) * self.relative + self.absolute
 
-    def looser_than(self, other: Tolerance) -> bool:
+    def is_looser_than(self, other: Tolerance) -> bool:
         """Tell whether it allows more; a share and an amount cannot be compared, so either may."""
         return self.relative > other.relative or self.absolute > other.absolute
 
@@ -119,7 +119,7 @@ class Amount:
         """The amount of ``total``."""
         return float(self.count) if self.count is not None else (self.share or 0.0) * total
 
-    def looser_than(self, other: Amount) -> bool:
+    def is_looser_than(self, other: Amount) -> bool:
         """Tell whether it allows more; a number and a share cannot be compared, so either may."""
         if (self.count is None) != (other.count is None):
             return True

@@ -144,7 +144,7 @@ class CollapseKeys(Options):
     )
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> CollapseKeys:
+    def _check_one_of_both(self) -> CollapseKeys:
         if (self.file is None) == (not self.pattern):
             raise UnfitError("collapse needs either a file or a pattern", "write collapse: {pattern: '(.+)#[0-9]+'}")
         try:

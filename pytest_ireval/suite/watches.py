@@ -28,7 +28,7 @@ def read_watch(value: object) -> Watch:
         return value
     text = plain_value(value, "glob")
     glob = text.removeprefix("!").strip()
-    if mistake := next(_mistakes(glob), None):
+    if mistake := next(_find_mistakes(glob), None):
         raise UnfitError(f"{quote(text)} {mistake[0]}", mistake[1])
     folder = Path(os.path.abspath(value.folder if isinstance(value, Scalar) else ""))
     root = find_root(folder)
@@ -49,7 +49,7 @@ def make_pattern(glob: str, folder: Path) -> Pattern:
     return Pattern(Path(os.path.normpath(os.path.join(folder, *parts[:fixed]))), tuple(wild))
 
 
-def _mistakes(glob: str) -> Iterator[tuple[str, str]]:
+def _find_mistakes(glob: str) -> Iterator[tuple[str, str]]:
     """Complaints about a glob, each with a suggestion."""
     parts = glob.split("/")
     wild = next((number for number, part in enumerate(parts) if WILD.search(part)), len(parts))
@@ -90,7 +90,7 @@ def find_watched(watches: Sequence[Watch], files: Files, root: Path) -> tuple[st
     ]
     for watch in (each for each in watches if not each.excludes):
         for file in find_fitting(watch.pattern, files, root):
-            if not any(lies_in(file, place) and _fits(wild, _parts(file, place)) for place, wild in exceptions):
+            if not any(lies_in(file, place) and _fits(wild, _split_below(file, place)) for place, wild in exceptions):
                 return file, watch
     return None
 
@@ -98,19 +98,19 @@ def find_watched(watches: Sequence[Watch], files: Files, root: Path) -> tuple[st
 def find_fitting(pattern: Pattern, files: Files, root: Path) -> Iterator[str]:
     """The files that fit a pattern, and submodules and links in which a file may fit it."""
     for place in find_places(pattern.base, root):
-        yield from _above(files.names, place)
+        yield from _list_names_above(files.names, place)
         for file in names_below(files.names, place):
-            if _fits(pattern.wild, _parts(file, place), file in files.folders):
+            if _fits(pattern.wild, _split_below(file, place), file in files.folders):
                 yield file
 
 
-def _parts(file: str, place: str) -> tuple[str, ...]:
+def _split_below(file: str, place: str) -> tuple[str, ...]:
     """The names on the way from a place down to a file."""
     below = file[len(place) :].strip("/")
     return tuple(below.split("/")) if below else ()
 
 
-def _above(names: Sequence[str], place: str) -> Iterator[str]:
+def _list_names_above(names: Sequence[str], place: str) -> Iterator[str]:
     """Names on the way to a place: what was or became a submodule or a link."""
     for name in map(str, PurePosixPath(place).parents if place else ()):
         at = bisect_left(names, name)

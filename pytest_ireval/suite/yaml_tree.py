@@ -44,33 +44,33 @@ def read_tree(path: Path, file: File) -> Tree:
             data = stream.read(LARGEST + 1)
     except OSError as error:
         reason = "the link is broken" if path.is_symlink() and not os.path.exists(path) else error.strerror
-        return _without_content(Problem(f"cannot be read: {reason}", file.shown), file)
+        return _make_empty_tree(Problem(f"cannot be read: {reason}", file.shown), file)
     return tree_of(data, file)
 
 
 def tree_of(data: bytes, file: File) -> Tree:
     """The tree of a file's content."""
     if len(data) > LARGEST:
-        return _without_content(Problem(f"is larger than {LARGEST >> 20} MiB, the limit for a suite", file.shown), file)
+        return _make_empty_tree(Problem(f"is larger than {LARGEST >> 20} MiB, the limit for a suite", file.shown), file)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         place = f"{file.shown}:{data.count(bytes([10]), 0, error.start) + 1}"
         complaint = f"byte {error.start + 1} is not UTF-8; a suite is written in UTF-8"
-        return _without_content(Problem(complaint, place), file)
+        return _make_empty_tree(Problem(complaint, place), file)
     try:
         node = yaml.compose(text.removeprefix("\ufeff"), Loader=LOADER)
     except yaml.YAMLError as error:
-        return _without_content(_translate_yaml_error(error, text, file), file)
+        return _make_empty_tree(_translate_yaml_error(error, text, file), file)
     except RecursionError:  # of the loader written in Python
-        return _without_content(Problem(f"is nested deeper than {DEEPEST} levels", file.shown), file)
+        return _make_empty_tree(Problem(f"is nested deeper than {DEEPEST} levels", file.shown), file)
     if isinstance(node, yaml.MappingNode):
         return _Converter(file).convert_file(node)
     what = "is empty" if node is None or node.value == "" else "is not a mapping"
-    return _without_content(Problem(f"{what}: a suite begins with a line 'ireval: 1'", file.shown), file)
+    return _make_empty_tree(Problem(f"{what}: a suite begins with a line 'ireval: 1'", file.shown), file)
 
 
-def _without_content(problem: Problem, file: File) -> Tree:
+def _make_empty_tree(problem: Problem, file: File) -> Tree:
     return Tree(put_value(Keys(), file, 1, 1), [problem], whole=False)
 
 
@@ -195,7 +195,7 @@ def _translate_yaml_error(error: yaml.YAMLError, text: str, file: File) -> Probl
 
 def _translate_marked(error: yaml.MarkedYAMLError, mark: yaml.Mark, lines: Sequence[str], file: File) -> Problem:
     line, column = mark.line, mark.column
-    for number, match in _lines_without_blank(error, mark.line, lines):
+    for number, match in _find_lines_without_blank(error, mark.line, lines):
         place = f"{file.shown}:{number + 1}:{match.end('key') + 1}"
         suggestion = f"write {match['key']}: {match['value'].strip()}"
         return Problem("is not YAML: missing space after ':'", place, suggestion=suggestion)
@@ -214,10 +214,10 @@ def _translate_marked(error: yaml.MarkedYAMLError, mark: yaml.Mark, lines: Seque
         return Problem(f"is nested deeper than {DEEPEST} levels", place)
     since = f" that begins in line {begun.line + 1}" if begun is not None and begun.line != line else ""
     reason = ", ".join(str(part) for part in (f"{error.context or ''}{since}", error.problem) if part)
-    return Problem(f"is not YAML: {reason}", place, suggestion=_remedy(lines, line, column))
+    return Problem(f"is not YAML: {reason}", place, suggestion=_find_remedy(lines, line, column))
 
 
-def _lines_without_blank(
+def _find_lines_without_blank(
     error: yaml.MarkedYAMLError, last: int, lines: Sequence[str]
 ) -> Iterator[tuple[int, re.Match[str]]]:
     """Lines with a missing space after a colon, if that may be the mistake; YAML notices in the ``last`` line."""
@@ -232,7 +232,7 @@ def _lines_without_blank(
             yield number, match
 
 
-def _remedy(lines: Sequence[str], line: int, column: int) -> str:
+def _find_remedy(lines: Sequence[str], line: int, column: int) -> str:
     """A suggestion for the line; empty if there is none."""
     here = lines[line] if line < len(lines) else ""
     if "\t" in here[: len(here) - len(here.lstrip())]:

@@ -32,7 +32,7 @@ class _LuceneOptions(ExplainingOptions):
         """Parameters, and the query, body or template."""
         return [self.params, self.query, self.body, self.template]
 
-    def sizes_asked(self) -> Iterator[tuple[str, Any]]:
+    def list_sizes(self) -> Iterator[tuple[str, Any]]:
         """``size``, and ``k`` of a search by vectors alone."""
         for tree in (self.params, self.body, self.template and self.template.get("params")):
             yield from find_sizes(tree, "size")
@@ -41,7 +41,7 @@ class _LuceneOptions(ExplainingOptions):
             yield from find_sizes(knn, "k")
 
     @model_validator(mode="after")
-    def _one_request(self) -> _LuceneOptions:
+    def _check_request(self) -> _LuceneOptions:
         given = [name for name in ("query", "body", "template") if getattr(self, name) is not None]
         if len(given) != 1:
             raise UnfitError(

@@ -28,7 +28,7 @@ class EngineOptions(LiveOptions):
     fields: Texts = Field((), description="Stored fields such as title and url, which reports show.")
 
     @model_validator(mode="after")
-    def _at_an_address(self) -> EngineOptions:
+    def _check_address(self) -> EngineOptions:
         address = getattr(self, type(self).engine)
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.netloc or "{" in address:

@@ -56,17 +56,17 @@ class HttpOptions(LiveOptions):
         """Address, parameters and body."""
         return [self.http, self.params, self.body]
 
-    def sizes_asked(self) -> Iterator[tuple[str, Any]]:
+    def list_sizes(self) -> Iterator[tuple[str, Any]]:
         """By the names that most systems give this number."""
         for tree in (dict(parse_qsl(urlsplit(self.http).query)), self.params, self.body):
             yield from find_sizes(tree, *SIZES)
 
-    def documents_wanted(self, depth: int) -> int:
+    def count_wanted(self, depth: int) -> int:
         """Those of a page, or all."""
         return min(depth, self.page_size or depth)
 
     @model_validator(mode="after")
-    def _sound(self) -> HttpOptions:
+    def _check(self) -> HttpOptions:
         address = urlsplit(self.http)
         if address.scheme not in ("http", "https") or not address.netloc:
             raise UnfitError(f"{quote(self.http)} is not an address", "write https://host/path")

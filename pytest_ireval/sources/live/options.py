@@ -53,25 +53,25 @@ class LiveOptions(SourceOptions):
         """Everything of a request that may have placeholders, but headers."""
         return []
 
-    def sizes_asked(self) -> Iterator[tuple[str, Any]]:
+    def list_sizes(self) -> Iterator[tuple[str, Any]]:
         """The numbers of documents that a request asks for, by the names of its parameters."""
         yield from ()
 
-    def documents_wanted(self, depth: int) -> int:
+    def count_wanted(self, depth: int) -> int:
         """The number of documents that one request has to ask for."""
         return depth
 
-    def columns_used(self) -> frozenset[str]:
+    def list_columns(self) -> frozenset[str]:
         """The columns of the queries that a request names, without id and text."""
         return frozenset(find_placeholders([self.request_parts(), self.headers])) - OF_ANY_QUERY
 
     def find_request_mistakes(self, queries: Queries | None, depth: int) -> Iterator[Problem]:
         """Mistakes of the request that show without asking."""
         used = set(find_placeholders([self.request_parts(), self.headers]))
-        yield from find_mistakes(used, self.sizes_asked(), queries, self.documents_wanted(depth), "{%s}")
+        yield from find_mistakes(used, self.list_sizes(), queries, self.count_wanted(depth), "{%s}")
 
     @model_validator(mode="after")
-    def _can_be_sent(self) -> LiveOptions:
+    def _check_headers(self) -> LiveOptions:
         if find_spec("urllib3") is None:
             raise UnfitError("urllib3 must be installed", "pip install 'pytest-ireval[live]'")
         for name, value in self.headers.items():

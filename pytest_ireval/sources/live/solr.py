@@ -39,7 +39,7 @@ class SolrOptions(ExplainingOptions):
         parts = [self.params, self.query, self.body]
         return [*parts, "{text}"] if "$ireval_text" in json.dumps(parts) else parts
 
-    def sizes_asked(self) -> Iterator[tuple[str, Any]]:
+    def list_sizes(self) -> Iterator[tuple[str, Any]]:
         """``limit``, and ``rows`` among the parameters."""
         yield from find_sizes(self.body, "limit")
         for tree in (self.params, self.body.get("params") if isinstance(self.body, Mapping) else None):

@@ -43,7 +43,7 @@ class VespaOptions(EngineOptions):
         parts = [self.params, self.yql, self.body]
         return [*parts, "{text}"] if TEXT.search(json.dumps(parts)) else parts
 
-    def sizes_asked(self) -> Iterator[tuple[str, Any]]:
+    def list_sizes(self) -> Iterator[tuple[str, Any]]:
         """``hits``, and the limit of YQL."""
         for tree in (self.params, self.body):
             yield from find_sizes(tree, "hits")
