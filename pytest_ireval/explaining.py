@@ -251,11 +251,11 @@ def _describe_changes(judged: JudgedRankings, policies: Policies) -> list[str]:
 
 def show_steps(metric: Metric, judged: JudgedRankings) -> Steps | None:
     """The steps that are registered for the metric; None if there are none."""
-    show_steps = find_steps(metric)
-    if show_steps is None:
+    function = find_steps(metric)
+    if function is None:
         return None
     try:
-        steps = show_steps(judged, **metric.settings)
+        steps = function(judged, **metric.settings)
     except MetricError as error:
         raise MetricError(*(p if p.place else replace(p, place=str(metric)) for p in error.problems)) from None
     except Exception as error:  # whatever a plugin's code raises, the message names it

@@ -18,19 +18,19 @@ from pytest_ireval import (
     ratio,
     steps_for,
 )
-from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Integers, quotient, shown_number, summed
+from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Integers, format_number, format_quotient, sum_prefixes
 
 if TYPE_CHECKING:
     from pytest_ireval import Steps
 
 
-def _bound_steps(judged: JudgedRankings, listed: Listing, both: Both, p: float, bound: str) -> Steps:
+def _make_bound_steps(judged: JudgedRankings, listed: Listing, both: ListPairs, p: float, bound: str) -> Steps:
     """The part that the common documents are sure of, and what documents below both lists could add."""
     other = judged.rank_in_reference
-    adds = np.where(other > 0, _from_depth_on(np.maximum(listed.rank, other), p), 0.0)
-    least, rest = float(adds.sum()), float(_residual(both, p)[0])
-    text = {"min": shown_number(least), "residual": shown_number(rest)}.get(
-        bound, f"{shown_number(least)} + {shown_number(rest)}"
+    adds = np.where(other > 0, _sum_from_depth(np.maximum(listed.rank, other), p), 0.0)
+    least, rest = float(adds.sum()), float(_compute_residual(both, p)[0])
+    text = {"min": format_number(least), "residual": format_number(rest)}.get(
+        bound, f"{format_number(least)} + {format_number(rest)}"
     )
     facts = ["adds: (1 - p) p^(d - 1) / d for every depth d at which both lists have the document, p = " + f"{p:g}"]
     if bound != "min":
@@ -46,34 +46,34 @@ def _bound_steps(judged: JudgedRankings, listed: Listing, both: Both, p: float, 
     )
 
 
-def _from_depth_on(depth: Integers, p: float) -> Floats:
+def _sum_from_depth(depth: Integers, p: float) -> Floats:
     """The sum of (1 - p) p^(d - 1) / d for every d from ``depth`` on."""
-    seen = summed(np.power(p, np.arange(int(depth.max(initial=0)))) / np.arange(1, int(depth.max(initial=0)) + 1))
+    seen = sum_prefixes(np.power(p, np.arange(int(depth.max(initial=0)))) / np.arange(1, int(depth.max(initial=0)) + 1))
     whole = 1.0 if p == 0 else -np.log1p(-p) / p
     rest: Floats = (1 - p) * np.maximum(whole - seen[np.maximum(depth, 1) - 1], 0.0)
     return rest
 
 
-def _residual(both: Both, p: float) -> Floats:
+def _compute_residual(both: ListPairs, p: float) -> Floats:
     """Per query, RBO if the lists went on as alike as they can, less RBO if they had nothing more in common."""
     common, one, other = both.common(), both.length, both.other_length
     last = one + other - common  # the first depth at which both could have all documents
-    ends = sum(size * (_from_depth_on(size + 1, p) - _from_depth_on(last + 1, p)) for size in (one, other))
+    ends = sum(size * (_sum_from_depth(size + 1, p) - _sum_from_depth(last + 1, p)) for size in (one, other))
     weights = np.power(p, one) + np.power(p, other) - np.power(p, last)
-    rest: Floats = np.maximum(weights - ends - common * _from_depth_on(last + 1, p), 0.0)
+    rest: Floats = np.maximum(weights - ends - common * _sum_from_depth(last + 1, p), 0.0)
     return rest
 
 
-def steps_of_sets(judged: JudgedRankings, cutoff: int, size: int, fact: str) -> Steps:
+def make_set_steps(judged: JudgedRankings, cutoff: int, size: int, fact: str) -> Steps:
     """A count of common documents, divided by ``size``."""
     listed = list_ranking(judged, cutoff)
     other = judged.rank_in_reference[: listed.rank.size]
     common = (other > 0) & (other <= cutoff)
-    text, value = quotient(float(np.count_nonzero(common)), float(size))
-    return steps_of_lists(judged, listed, common / max(size, 1), {}, text, value, [fact])
+    text, value = format_quotient(float(np.count_nonzero(common)), float(size))
+    return make_list_steps(judged, listed, common / max(size, 1), {}, text, value, [fact])
 
 
-def steps_of_lists(
+def make_list_steps(
     judged: JudgedRankings,
     listed: Listing,
     adds: Floats,
@@ -84,7 +84,7 @@ def steps_of_lists(
 ) -> Steps:
     """Steps with the rank in the reference beside each document; two empty lists have the value 1."""
     other = judged.rank_in_reference[: listed.rank.size].astype(np.float64)
-    both = lists_of(judged)
+    both = pair_lists(judged)
     empty = not both.length[0] and not both.other_length[0]
     return make_steps(
         listed,
@@ -132,14 +132,14 @@ def rank_biased_overlap(
         (extrapolated: equation 32; min: 11; residual: 30).
     Example: RBO(p=0.5) of a b against b a = 0.5 * (0/1 + 0.5 * 2/2) + 0.5^2 * 2/2 = 0.5
     """
-    both = lists_of(judged)
+    both = pair_lists(judged)
     if bound != "extrapolated":
         depths = np.maximum(both.rank, both.other_rank)
-        least = np.bincount(both.query, _from_depth_on(depths, p), judged.count).astype(np.float64)
-        return _residual(both, p) + (least if bound == "max" else 0.0) if bound != "min" else least
+        least = np.bincount(both.query, _sum_from_depth(depths, p), judged.count).astype(np.float64)
+        return _compute_residual(both, p) + (least if bound == "max" else 0.0) if bound != "min" else least
     short, long = np.minimum(both.length, both.other_length), np.maximum(both.length, both.other_length)
     weight = (1 - p) * np.power(p, np.arange(int(long.max(initial=0))))
-    weights, weights_by_depth = summed(weight), summed(weight / np.arange(1, weight.size + 1))
+    weights, weights_by_depth = sum_prefixes(weight), sum_prefixes(weight / np.arange(1, weight.size + 1))
     depth = np.maximum(both.rank, both.other_rank)
     in_long, in_short = both.common(), both.common(depth <= short[both.query])
     at_every_depth = weights_by_depth[long[both.query]] - weights_by_depth[depth - 1]
@@ -155,12 +155,12 @@ def rank_biased_overlap(
 @steps_for(rank_biased_overlap)
 def _rank_biased_overlap_steps(judged: JudgedRankings, *, p: float, bound: str) -> Steps:
     """The part of each common document, from the depth at which both lists have it, and beyond both lists."""
-    both, listed = lists_of(judged), list_ranking(judged)
+    both, listed = pair_lists(judged), list_ranking(judged)
     if bound != "extrapolated":
-        return _bound_steps(judged, listed, both, p, bound)
+        return _make_bound_steps(judged, listed, both, p, bound)
     short, long = sorted((int(both.length[0]), int(both.other_length[0])))
     weight = (1 - p) * np.power(p, np.arange(long))
-    weights, by_depth = summed(weight), summed(weight / np.arange(1, long + 1))
+    weights, by_depth = sum_prefixes(weight), sum_prefixes(weight / np.arange(1, long + 1))
     other = judged.rank_in_reference
     there = other > 0
     depth = np.where(there, np.maximum(listed.rank, other), 1)
@@ -171,12 +171,12 @@ def _rank_biased_overlap_steps(judged: JudgedRankings, *, p: float, bound: str) 
     beyond = np.where(there, p**long * np.where(early, share, 1 / max(long, 1)), 0)
     adds = seen + unseen + beyond
     parts = [float(part.sum()) for part in (seen, unseen, beyond)]
-    return steps_of_lists(
+    return make_list_steps(
         judged,
         listed,
         adds,
         {"common": np.array([np.count_nonzero(there & (depth <= rank)) for rank in listed.rank.tolist()])},
-        " + ".join(map(shown_number, parts)),
+        " + ".join(map(format_number, parts)),
         sum(parts),
         [
             f"the lists have {both.length[0]} and {both.other_length[0]} documents, "
@@ -197,21 +197,21 @@ def overlap(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     Reference: the intersection that R. Fagin, R. Kumar, D. Sivakumar, Comparing top k lists, 2003, start from.
     Example: Overlap@3 of a b c d against b e a = 2/3 = 0.6667
     """
-    both = lists_of(judged)
+    both = pair_lists(judged)
     longer = np.minimum(np.maximum(both.length, both.other_length), cutoff)
     return np.where(longer == 0, 1.0, ratio(both.common(is_within(both, cutoff)), longer))
 
 
 @steps_for(overlap)
 def _overlap_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
-    both = lists_of(judged)
+    both = pair_lists(judged)
     longer = min(cutoff, max(int(both.length[0]), int(both.other_length[0])))
-    return steps_of_sets(
+    return make_set_steps(
         judged, cutoff, longer, f"{longer} documents in the longer of both lists, down to rank {cutoff}"
     )
 
 
-class Both(NamedTuple):
+class ListPairs(NamedTuple):
     """Per query the lengths of both lists; of each document that both have, its query and its ranks."""
 
     length: Integers
@@ -225,16 +225,18 @@ class Both(NamedTuple):
         return np.bincount(self.query if where is None else self.query[where], minlength=self.length.size)
 
 
-def lists_of(judged: JudgedRankings) -> Both:
+def pair_lists(judged: JudgedRankings) -> ListPairs:
     """The list of each query beside that of the reference."""
     ours, theirs = judged.documents, judged.reference and judged.reference.documents
     if ours is None or theirs is None:
         raise MetricError("needs the documents of both rankings")
     other_rank = judged.rank_in_reference
     common = other_rank > 0
-    return Both(np.diff(ours.first), np.diff(theirs.first), ours.query[common], ours.rank[common], other_rank[common])
+    return ListPairs(
+        np.diff(ours.first), np.diff(theirs.first), ours.query[common], ours.rank[common], other_rank[common]
+    )
 
 
-def is_within(both: Both, cutoff: int) -> NDArray[np.bool_]:
+def is_within(both: ListPairs, cutoff: int) -> NDArray[np.bool_]:
     """For each common document, whether both lists have it down to the cutoff."""
     return (both.rank <= cutoff) & (both.other_rank <= cutoff)

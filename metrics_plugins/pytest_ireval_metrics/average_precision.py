@@ -19,48 +19,46 @@ from pytest_ireval import (
     ratio,
     steps_for,
 )
-from pytest_ireval_metrics.sets_and_ranks import found_columns, relevance_facts
+from pytest_ireval_metrics.sets_and_ranks import describe_relevance, make_found_columns
 from pytest_ireval_metrics.vocabulary import (
     Denominator,
     Depth,
     Floats,
     Rel,
     Rounding,
-    found_within,
-    listed_as,
-    quotient,
+    format_quotient,
+    format_sum,
+    list_as_scored,
+    make_sum_steps,
+    mark_found,
     relevance_metric,
-    shared_steps,
-    total,
 )
 
 if TYPE_CHECKING:
     from pytest_ireval import Steps
 
 
-def precisions_at_relevant(
-    judged: JudgedRankings, settings: Mapping[str, Any]
-) -> tuple[Listing, dict[str, Any], Floats]:
+def list_precisions(judged: JudgedRankings, settings: Mapping[str, Any]) -> tuple[Listing, dict[str, Any], Floats]:
     """The list, its columns, and the precision at each relevant document."""
-    listed, rel = listed_as(judged, settings), settings["rel"]
-    columns, relevant = found_columns(listed, rel), listed.relevant(rel)
+    listed, rel = list_as_scored(judged, settings), settings["rel"]
+    columns, relevant = make_found_columns(listed, rel), listed.relevant(rel)
     adds = np.where(relevant, columns["precision"], 0.0)
     return listed, {**columns, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)}, adds
 
 
-def divisor_within(listed: Listing, settings: Mapping[str, Any]) -> int:
+def find_divisor(listed: Listing, settings: Mapping[str, Any]) -> int:
     """R, or min(R, k) if the settings say so."""
     count = listed.relevant_count(settings["rel"])
     cutoff = settings.get("cutoff")
     return min(count, cutoff) if settings.get("denominator") == "min" and cutoff is not None else count
 
 
-def sum_of_precisions(judged: JudgedRankings, cutoff: int | None, rel: float) -> Floats:
+def sum_precisions(judged: JudgedRankings, cutoff: int | None, rel: float) -> Floats:
     """Per query, the precisions at the ranks of relevant documents within the cutoff, added up."""
-    return judged.sum(judged.relevant_so_far(rel) / judged.hits.rank, found_within(judged, rel, cutoff))
+    return judged.sum(judged.relevant_so_far(rel) / judged.hits.rank, mark_found(judged, rel, cutoff))
 
 
-def divisor_of(judged: JudgedRankings, rel: float, denominator: str, cutoff: int | None) -> NDArray[np.int64]:
+def compute_divisors(judged: JudgedRankings, rel: float, denominator: str, cutoff: int | None) -> NDArray[np.int64]:
     """Per query, the number of relevant documents; at most the cutoff for the denominator ``min``."""
     count = judged.relevant_count(rel)
     return np.minimum(count, cutoff) if denominator == "min" and cutoff is not None else count
@@ -76,14 +74,14 @@ def average_precision(
     Reference: trec_eval map and map_cut; NTCIR divides by min(R, k), which is denominator='min'.
     Example: AP of 1 0 0 1 0 = (1/1 + 2/4) / 2 = 0.75
     """
-    return ratio(sum_of_precisions(judged, cutoff, rel), divisor_of(judged, rel, denominator, cutoff))
+    return ratio(sum_precisions(judged, cutoff, rel), compute_divisors(judged, rel, denominator, cutoff))
 
 
 @steps_for(average_precision)
 def average_precision_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     """The precision at each relevant document; for the geometric mean, too."""
-    listed, columns, adds = precisions_at_relevant(judged, settings)
-    return shared_steps(listed, columns, adds, divisor_within(listed, settings), relevance_facts(listed, settings))
+    listed, columns, adds = list_precisions(judged, settings)
+    return make_sum_steps(listed, columns, adds, find_divisor(listed, settings), describe_relevance(listed, settings))
 
 
 class Peak(NamedTuple):
@@ -94,12 +92,12 @@ class Peak(NamedTuple):
     rank: int
 
 
-def _peaks(listed: Listing, levels: Sequence[float], settings: Mapping[str, Any]) -> list[Peak]:
+def _find_peaks(listed: Listing, levels: Sequence[float], settings: Mapping[str, Any]) -> list[Peak]:
     relevant = listed.relevant(settings["rel"])
     found = np.cumsum(relevant)
     wanted = np.array(levels) * listed.relevant_count(settings["rel"])
     peaks = []
-    for needed in _needed_documents(wanted, settings["rounding"]).tolist():
+    for needed in _count_needed(wanted, settings["rounding"]).tolist():
         there = np.flatnonzero(relevant & (found >= needed))
         best = there[np.argmax(found[there] / listed.rank[there])] if there.size else None
         peaks.append(
@@ -108,7 +106,7 @@ def _peaks(listed: Listing, levels: Sequence[float], settings: Mapping[str, Any]
     return peaks
 
 
-def _shares(listed: Listing, peaks: Sequence[Peak], settings: Mapping[str, Any]) -> Floats:
+def _compute_shares(listed: Listing, peaks: Sequence[Peak], settings: Mapping[str, Any]) -> Floats:
     """Precision at a rank is 1 / rank for each relevant document down to it."""
     shares = np.zeros(listed.rank.size)
     for peak in peaks:
@@ -117,9 +115,9 @@ def _shares(listed: Listing, peaks: Sequence[Peak], settings: Mapping[str, Any])
     return shares / len(peaks)
 
 
-def _interpolated_precision(judged: JudgedRankings, level: float, rel: float, rounding: str) -> Floats:
+def _interpolate_precision(judged: JudgedRankings, level: float, rel: float, rounding: str) -> Floats:
     """Per query, the highest precision where at least ``level`` of the relevant documents are found."""
-    needed = _needed_documents(level * judged.relevant_count(rel), rounding)
+    needed = _count_needed(level * judged.relevant_count(rel), rounding)
     relevant, so_far = judged.relevant(rel), judged.relevant_so_far(rel)
     reached = relevant & (so_far >= needed[judged.hits.query])
     best = np.zeros(judged.count)
@@ -127,7 +125,7 @@ def _interpolated_precision(judged: JudgedRankings, level: float, rel: float, ro
     return best
 
 
-def _rounded_up(given: Mapping[str, Any]) -> dict[str, Any]:
+def _round_up(given: Mapping[str, Any]) -> dict[str, Any]:
     """IPrec of ir_measures, which asks trec_eval 9."""
     recall = given.get("recall", 0)
     if recall != round(recall, 2):
@@ -136,7 +134,7 @@ def _rounded_up(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @relevance_metric(
-    name="IPrec", at="recall", spellings={"iprec_at_recall_{recall}": {}}, dialects={"ir_measures": _rounded_up}
+    name="IPrec", at="recall", spellings={"iprec_at_recall_{recall}": {}}, dialects={"ir_measures": _round_up}
 )
 def iprec(
     judged: JudgedRankings,
@@ -151,23 +149,23 @@ def iprec(
     Reference: trec_eval 10 iprec_at_recall, where r R is rounded to the nearest whole number (version 9: mostly up).
     Example: IPrec@0.5 of 0 1 1 0 0 1 1 1 = 5/8 = 0.625
     """
-    return _interpolated_precision(judged, recall, rel, rounding)
+    return _interpolate_precision(judged, recall, rel, rounding)
 
 
 @steps_for(iprec)
 def _iprec_steps(judged: JudgedRankings, *, recall: float, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    (peak,) = _peaks(listed, [recall], settings)
-    text, value = quotient(peak.found, peak.rank) if peak.rank else ("0", 0.0)
+    listed = list_as_scored(judged, settings)
+    (peak,) = _find_peaks(listed, [recall], settings)
+    text, value = format_quotient(peak.found, peak.rank) if peak.rank else ("0", 0.0)
     where = f"precision is highest at rank {peak.rank}" if peak.rank else "that is never reached"
     needs = f"recall {recall:g} needs {peak.needed} relevant documents; {where}"
     return make_steps(
         listed,
-        found_columns(listed, settings["rel"]),
+        make_found_columns(listed, settings["rel"]),
         arithmetic=text,
         value=value,
-        facts=[*relevance_facts(listed, settings), needs],
-        shares=_shares(listed, [peak], settings),
+        facts=[*describe_relevance(listed, settings), needs],
+        shares=_compute_shares(listed, [peak], settings),
     )
 
 
@@ -179,15 +177,15 @@ def iprec_average(judged: JudgedRankings, *, rel: Rel = 1, rounding: Rounding = 
     Reference: trec_eval 10 11pt_avg.
     Example: IPrecAvg of 0 1 1 0 0 1 1 1 0 0 = (5 * 2/3 + 6 * 5/8) / 11 = 0.6439
     """
-    curve = [_interpolated_precision(judged, level, rel, rounding) for level in _LEVELS]
+    curve = [_interpolate_precision(judged, level, rel, rounding) for level in _LEVELS]
     average: Floats = np.array(curve).mean(axis=0)
     return average
 
 
 @steps_for(iprec_average)
 def _iprec_average_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    peaks = _peaks(listed, _LEVELS, settings)
+    listed = list_as_scored(judged, settings)
+    peaks = _find_peaks(listed, _LEVELS, settings)
     curve = np.array([peak.found / peak.rank if peak.rank else 0.0 for peak in peaks])
     levels = {
         "recall": np.array(_LEVELS),
@@ -197,11 +195,11 @@ def _iprec_average_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     }
     return make_steps(
         listed,
-        found_columns(listed, settings["rel"]),
-        arithmetic=f"({total(curve)}) / {len(_LEVELS)}",
+        make_found_columns(listed, settings["rel"]),
+        arithmetic=f"({format_sum(curve)}) / {len(_LEVELS)}",
         value=float(curve.mean()),
-        facts=relevance_facts(listed, settings),
-        shares=_shares(listed, peaks, settings),
+        facts=describe_relevance(listed, settings),
+        shares=_compute_shares(listed, peaks, settings),
         second_title="highest precision from each level of recall on",
         second_table=levels,
     )
@@ -212,7 +210,7 @@ ALMOST = 1e-9
 """Recall times R that is this close to a whole number is that number."""
 
 
-def _needed_documents(wanted: NDArray[np.floating[Any]], rounding: str) -> Floats:
+def _count_needed(wanted: NDArray[np.floating[Any]], rounding: str) -> Floats:
     """The number of relevant documents that reaches a level of recall; ``wanted`` is recall times R."""
     if rounding == "up":
         rounded: Floats = np.ceil(wanted - ALMOST)
@@ -226,7 +224,7 @@ def is_not_relevant(grade: Floats, rel: float) -> NDArray[np.bool_]:
     return (grade >= 0) & (grade < rel)
 
 
-def _preferences_kept(judged: JudgedRankings, rel: float, denominator: str) -> Floats:
+def _count_kept_preferences(judged: JudgedRankings, rel: float, denominator: str) -> Floats:
     """Per query, how seldom a document judged not relevant is above a relevant one."""
     hits, count = judged.hits, judged.relevant_count(rel)
     others = judged.remember_ideal(
@@ -254,7 +252,7 @@ def bpref(
     Reference: C. Buckley, E. M. Voorhees, Retrieval Evaluation with Incomplete Information, SIGIR 2004; trec_eval.
     Example: Bpref of 1 0 1 0 0 1 | 1 = (1 + (1 - 1/3) + (1 - 3/3)) / 4 = 0.4167
     """
-    return _preferences_kept(judged, rel, denominator)
+    return _count_kept_preferences(judged, rel, denominator)
 
 
 @steps_for(bpref)
@@ -273,4 +271,4 @@ def bpref_steps(judged: JudgedRankings, *, rel: float, denominator: str = "min")
         f"R = {count} documents are relevant (grade {rel:g} or more), N = {others} judged not relevant",
         f"adds = 1 - min(N above, R) / {divides} where a document is relevant",
     ]
-    return shared_steps(listed, columns, adds, count, facts)
+    return make_sum_steps(listed, columns, adds, count, facts)

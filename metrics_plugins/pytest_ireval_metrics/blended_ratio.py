@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Param, ratio, steps_for
-from pytest_ireval_metrics.average_precision import divisor_of, divisor_within
-from pytest_ireval_metrics.cumulated_gain import BestGains, best_order, gains_in
-from pytest_ireval_metrics.sets_and_ranks import relevance_facts
+from pytest_ireval_metrics.average_precision import compute_divisors, find_divisor
+from pytest_ireval_metrics.cumulated_gain import BestGains, compute_gains, order_by_gain
+from pytest_ireval_metrics.sets_and_ranks import describe_relevance
 from pytest_ireval_metrics.vocabulary import (
     Denominator,
     Depth,
@@ -21,14 +21,14 @@ from pytest_ireval_metrics.vocabulary import (
     Integers,
     Mask,
     Rel,
+    compute_gain,
     condensable_metric,
-    found_within,
-    gain_of,
+    format_number,
     gain_range,
-    listed_as,
-    shared_steps,
-    shown_number,
-    summed,
+    list_as_scored,
+    make_sum_steps,
+    mark_found,
+    sum_prefixes,
 )
 
 if TYPE_CHECKING:
@@ -39,35 +39,39 @@ RatioBeta = Annotated[float, Param("how much grades count: with 0 only the numbe
 ratio_metric = partial(condensable_metric, range=gain_range)
 
 
-def collected_gain(judged: JudgedRankings, rel: float, gains: Mapping[float, float] | None) -> Floats:
+def compute_collected_gain(judged: JudgedRankings, rel: float, gains: Mapping[float, float] | None) -> Floats:
     """For each hit, the gain of the relevant documents at its rank and above."""
-    return judged.running(np.where(judged.relevant(rel), gain_of(judged.hits.grade, "linear", gains), 0.0))
+    return judged.running(np.where(judged.relevant(rel), compute_gain(judged.hits.grade, "linear", gains), 0.0))
 
 
-def best_of_relevant(judged: JudgedRankings, rel: float, gains: Mapping[float, float] | None) -> BestGains:
+def order_relevant(judged: JudgedRankings, rel: float, gains: Mapping[float, float] | None) -> BestGains:
     """The best order of the relevant documents; made once for all metrics with these settings."""
 
     def make() -> BestGains:
         grade = judged.ideal.grade
-        gain = np.where(grade >= rel, gain_of(grade, "linear", gains), 0.0)
-        return best_order(judged.ideal.query, gain, judged.count)
+        gain = np.where(grade >= rel, compute_gain(grade, "linear", gains), 0.0)
+        return order_by_gain(judged.ideal.query, gain, judged.count)
 
     return judged.remember_ideal(("best relevant", rel, tuple((gains or {}).items())), make)
 
 
-def best_so_far(best: BestGains, query: Integers, rank: Integers) -> Floats:
+def find_best_so_far(best: BestGains, query: Integers, rank: Integers) -> Floats:
     """The gain that the best order has collected at each (query, rank)."""
-    total = summed(best.gain)
+    total = sum_prefixes(best.gain)
     reached = np.minimum(best.first[query] + rank, best.first[query + 1])
     so_far: Floats = total[reached] - total[best.first[query]]
     return so_far
 
 
-def blended_ratio(judged: JudgedRankings, rel: float, beta: float, gains: Mapping[float, float] | None) -> Floats:
+def compute_blended_ratio(
+    judged: JudgedRankings, rel: float, beta: float, gains: Mapping[float, float] | None
+) -> Floats:
     """For each hit, (beta cg + count) / (beta cg* + rank)."""
     hits = judged.hits
-    best = best_so_far(best_of_relevant(judged, rel, gains), hits.query, hits.rank)
-    return ratio(beta * collected_gain(judged, rel, gains) + judged.relevant_so_far(rel), beta * best + hits.rank)
+    best = find_best_so_far(order_relevant(judged, rel, gains), hits.query, hits.rank)
+    return ratio(
+        beta * compute_collected_gain(judged, rel, gains) + judged.relevant_so_far(rel), beta * best + hits.rank
+    )
 
 
 class Blend(NamedTuple):
@@ -102,18 +106,22 @@ class Blend(NamedTuple):
 
 def blend_with_ideal(judged: JudgedRankings, settings: Mapping[str, Any], cutoff: int | None = None) -> Blend:
     """The list of the one query, for ``ireval why``."""
-    listed, rel, beta = listed_as(judged, settings, cutoff), settings["rel"], settings.get("beta", 1.0)
+    listed, rel, beta = list_as_scored(judged, settings, cutoff), settings["rel"], settings.get("beta", 1.0)
     relevant = listed.relevant(rel)
-    gain = np.where(relevant, gains_in(listed, settings), 0.0)
+    gain = np.where(relevant, compute_gains(listed, settings), 0.0)
     found, cumulated = np.cumsum(relevant.astype(np.int64)), np.cumsum(gain)
-    best = best_so_far(best_of_relevant(judged, rel, settings["gains"]), np.zeros_like(listed.rank), listed.rank)
+    best = find_best_so_far(order_relevant(judged, rel, settings["gains"]), np.zeros_like(listed.rank), listed.rank)
     return Blend(listed, relevant, gain, cumulated, best, found, beta * cumulated + found, beta * best + listed.rank)
 
 
-def ratio_facts(listed: Listing, settings: Mapping[str, Any], *more: str) -> list[str]:
+def describe_ratio(listed: Listing, settings: Mapping[str, Any], *more: str) -> list[str]:
     """Facts of the list, and the formula of the ratio."""
-    beta = shown_number(settings["beta"])
-    return [*relevance_facts(listed, settings), f"ratio = (beta cg + found) / (beta cg* + rank), beta = {beta}", *more]
+    beta = format_number(settings["beta"])
+    return [
+        *describe_relevance(listed, settings),
+        f"ratio = (beta cg + found) / (beta cg* + rank), beta = {beta}",
+        *more,
+    ]
 
 
 @ratio_metric(name="Q", spellings={"Q_measure": {}})
@@ -132,15 +140,17 @@ def q_measure(
     Reference: T. Sakai, On the reliability of information retrieval metrics based on graded relevance, IPM 43, 2007.
     Example: Q of 0 3 | 1 = ((3 + 1) / (4 + 2)) / 2 = 0.3333
     """
-    blended = blended_ratio(judged, rel, beta, gains)
-    return ratio(judged.sum(blended, found_within(judged, rel, cutoff)), divisor_of(judged, rel, denominator, cutoff))
+    blended = compute_blended_ratio(judged, rel, beta, gains)
+    return ratio(
+        judged.sum(blended, mark_found(judged, rel, cutoff)), compute_divisors(judged, rel, denominator, cutoff)
+    )
 
 
 @steps_for(q_measure)
 def _q_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     blend = blend_with_ideal(judged, settings)
-    among, facts = divisor_within(blend.listed, settings), ratio_facts(blend.listed, settings)
-    return shared_steps(blend.listed, blend.columns(blend.ratio), blend.ratio, among, facts)
+    among, facts = find_divisor(blend.listed, settings), describe_ratio(blend.listed, settings)
+    return make_sum_steps(blend.listed, blend.columns(blend.ratio), blend.ratio, among, facts)
 
 
 @ratio_metric(name="RMeasure", spellings={"R_measure": {}})
@@ -153,8 +163,8 @@ def r_measure(judged: JudgedRankings, *, beta: RatioBeta = 1, rel: Rel = 1, gain
     """
     count, query = judged.relevant_count(rel), np.arange(judged.count)
     counts = judged.relevant(rel) & (judged.hits.rank <= count[judged.hits.query])
-    gain = judged.sum(gain_of(judged.hits.grade, "linear", gains), counts)
-    best = best_so_far(best_of_relevant(judged, rel, gains), query, count)
+    gain = judged.sum(compute_gain(judged.hits.grade, "linear", gains), counts)
+    best = find_best_so_far(order_relevant(judged, rel, gains), query, count)
     return ratio(beta * gain + judged.sum(counts), beta * best + count)
 
 
@@ -163,7 +173,9 @@ def _r_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     rel, beta = settings["rel"], settings["beta"]
     count = judged.relevant_count(rel)
     blend = blend_with_ideal(judged, settings, int(count[0]))
-    best = best_so_far(best_of_relevant(judged, rel, settings["gains"]), np.zeros(1, np.int64), count)
+    best = find_best_so_far(order_relevant(judged, rel, settings["gains"]), np.zeros(1, np.int64), count)
     below, adds = float(beta * best[0] + count[0]), beta * blend.gain + blend.relevant
-    facts = ratio_facts(blend.listed, settings, f"ranks 1 to R = {count[0]} count: (beta cg + found) / (beta cg* + R)")
-    return shared_steps(blend.listed, blend.columns(blend.ratio), adds, below, facts, terms=False)
+    facts = describe_ratio(
+        blend.listed, settings, f"ranks 1 to R = {count[0]} count: (beta cg + found) / (beta cg* + R)"
+    )
+    return make_sum_steps(blend.listed, blend.columns(blend.ratio), adds, below, facts, terms=False)

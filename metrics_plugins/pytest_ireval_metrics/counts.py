@@ -18,22 +18,22 @@ from pytest_ireval import (
     ratio,
     steps_for,
 )
-from pytest_ireval_metrics.sets_and_ranks import found_columns, relevance_facts, relevant_within
-from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Floats, Rel, shared_steps, shown_number
+from pytest_ireval_metrics.sets_and_ranks import count_found, describe_relevance, make_found_columns
+from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Floats, Rel, format_number, make_sum_steps
 
 if TYPE_CHECKING:
     from pytest_ireval import Steps
 
 
-def _counting(listed: Listing, counts: Floats, facts: list[str]) -> Steps:
+def _make_count_steps(listed: Listing, counts: Floats, facts: list[str]) -> Steps:
     whole = float(counts.sum())
     so_far = {"so far": np.cumsum(counts)}
-    return make_steps(listed, so_far, arithmetic=shown_number(whole), value=whole, facts=facts, shares=counts)
+    return make_steps(listed, so_far, arithmetic=format_number(whole), value=whole, facts=facts, shares=counts)
 
 
-def _share(listed: Listing, counts: Floats, among: int, what: str) -> Steps:
+def _make_share_steps(listed: Listing, counts: Floats, among: int, what: str) -> Steps:
     facts = [f"{what} = {among} places count"]
-    return shared_steps(listed, {"so far": np.cumsum(counts)}, counts, among, facts, terms=False)
+    return make_sum_steps(listed, {"so far": np.cumsum(counts)}, counts, among, facts, terms=False)
 
 
 _number_metric = partial(metric, range=(0, np.inf), aggregate="sum", direction="neither")
@@ -70,14 +70,14 @@ def retrieved(judged: JudgedRankings, *, rel: AnyRel = None) -> Floats:
     Reference: trec_eval num_ret.
     Example: NumRet of 1 0 0 1 0 = 5
     """
-    return judged.retrieved.astype(np.float64) if rel is None else relevant_within(judged, None, rel)
+    return judged.retrieved.astype(np.float64) if rel is None else count_found(judged, None, rel)
 
 
 @steps_for(retrieved)
 def _number_retrieved_steps(judged: JudgedRankings, *, rel: float | None) -> Steps:
     listed = list_ranking(judged)
     if rel is None:
-        return _counting(listed, np.ones(listed.rank.size), [f"n = {listed.retrieved} documents are retrieved"])
+        return _make_count_steps(listed, np.ones(listed.rank.size), [f"n = {listed.retrieved} documents are retrieved"])
     return _number_found_steps(judged, rel=rel)
 
 
@@ -96,8 +96,10 @@ def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
 def _number_relevant_steps(judged: JudgedRankings, *, rel: float) -> Steps:
     listed = list_ranking(judged)
     count = listed.relevant_count(rel)
-    facts = relevance_facts(listed, {"rel": rel})
-    return make_steps(listed, found_columns(listed, rel), arithmetic=shown_number(count), value=count, facts=facts)
+    facts = describe_relevance(listed, {"rel": rel})
+    return make_steps(
+        listed, make_found_columns(listed, rel), arithmetic=format_number(count), value=count, facts=facts
+    )
 
 
 @metric(name="NumRelRet", range=(0, np.inf), aggregate="sum", spellings={"num_rel_ret": {}}, additive=True, binary=True)
@@ -108,14 +110,14 @@ def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel
     Reference: trec_eval num_rel_ret.
     Example: NumRelRet of 1 0 0 1 | 1 = 2
     """
-    return relevant_within(judged, cutoff, rel)
+    return count_found(judged, cutoff, rel)
 
 
 @steps_for(relevant_retrieved)
 def _number_found_steps(judged: JudgedRankings, *, rel: float, cutoff: int | None = None) -> Steps:
     listed = list_ranking(judged, cutoff)
-    facts = relevance_facts(listed, {"rel": rel, "cutoff": cutoff})
-    return _counting(listed, listed.relevant(rel).astype(np.float64), facts)
+    facts = describe_relevance(listed, {"rel": rel, "cutoff": cutoff})
+    return _make_count_steps(listed, listed.relevant(rel).astype(np.float64), facts)
 
 
 @_number_metric(name="NumNonRelRet", no_relevant=None, spellings={"num_nonrel_judged_ret": {}})
@@ -134,7 +136,7 @@ def not_relevant_retrieved(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
 def _number_refused_steps(judged: JudgedRankings, *, rel: float) -> Steps:
     listed = list_ranking(judged)
     refused = listed.judged & (listed.grade >= 0) & (listed.grade < rel)
-    return _counting(listed, refused.astype(np.float64), [f"grades from 0 on and below {rel:g} count"])
+    return _make_count_steps(listed, refused.astype(np.float64), [f"grades from 0 on and below {rel:g} count"])
 
 
 @metric(name="Judged", no_relevant=None)
@@ -154,7 +156,7 @@ def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
 @steps_for(judged_share)
 def _judged_steps(judged: JudgedRankings, *, cutoff: int | None) -> Steps:
     listed = list_ranking(judged, cutoff)
-    return _share(listed, listed.judged.astype(np.float64), listed.rank.size, "min(k, n)")
+    return _make_share_steps(listed, listed.judged.astype(np.float64), listed.rank.size, "min(k, n)")
 
 
 @metric(name="Unjudged", direction="lower", no_relevant=None, empty=0.0, spellings={"unj_{cutoff}": {}})
@@ -172,7 +174,7 @@ def unjudged_share(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
 @steps_for(unjudged_share)
 def _unjudged_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
     listed = list_ranking(judged, cutoff)
-    return _share(listed, (~listed.judged).astype(np.float64), cutoff, "k")
+    return _make_share_steps(listed, (~listed.judged).astype(np.float64), cutoff, "k")
 
 
 @metric(
@@ -201,7 +203,7 @@ def utility(
         trec_eval utility.
     Example: Utility(miss=-0.5) of 1 0 0 1 1 | 1 = 3 - 2 - 0.5 = 0.5
     """
-    found, retrieved, relevant = relevant_within(judged, None, rel), judged.retrieved, judged.relevant_count(rel)
+    found, retrieved, relevant = count_found(judged, None, rel), judged.retrieved, judged.relevant_count(rel)
     worth = hit * found + noise * (retrieved - found) + miss * (relevant - found)
     if not rest:
         return worth
@@ -225,10 +227,10 @@ def _utility_steps(judged: JudgedRankings, *, hit: float, noise: float, miss: fl
     return make_steps(
         listed,
         {"worth": worth, "sum": np.cumsum(worth)},
-        arithmetic=" + ".join(f"{weight:g} * {shown_number(size)}" for weight, size in cells),
+        arithmetic=" + ".join(f"{weight:g} * {format_number(size)}" for weight, size in cells),
         value=sum(weight * size for weight, size in cells),
         facts=[
-            *relevance_facts(listed, {"rel": rel}),
+            *describe_relevance(listed, {"rel": rel}),
             "worth times number: relevant retrieved, others retrieved, relevant missed" + (", the rest" * bool(rest)),
         ],
         shares=None if miss or rest else worth,

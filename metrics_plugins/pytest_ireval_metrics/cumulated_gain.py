@@ -17,14 +17,14 @@ from pytest_ireval_metrics.vocabulary import (
     Gain,
     Gains,
     LogBase,
+    compute_discount,
+    compute_gain,
     condensable_metric,
-    discount_at,
-    gain_of,
+    format_number,
+    format_sum,
     gain_range,
-    listed_as,
-    shared_steps,
-    shown_number,
-    total,
+    list_as_scored,
+    make_sum_steps,
 )
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 Columns = dict[str, NDArray[Any]]
 
 
-def gains_in(listed: Listing, settings: Mapping[str, Any]) -> Floats:
+def compute_gains(listed: Listing, settings: Mapping[str, Any]) -> Floats:
     """The gain of each listed document; unjudged documents have none."""
-    gain = gain_of(listed.grade, settings.get("gain", "linear"), settings["gains"])
+    gain = compute_gain(listed.grade, settings.get("gain", "linear"), settings["gains"])
     return np.where(listed.judged, gain, 0.0)
 
 
-def gain_facts(listed: Listing, settings: Mapping[str, Any]) -> list[str]:
+def describe_gains(listed: Listing, settings: Mapping[str, Any]) -> list[str]:
     """Facts of the list, and of the way from grades to gains."""
     facts = [f"{listed.ideal.size} documents are judged, {listed.retrieved} retrieved"]
     if settings.get("cutoff"):
@@ -48,7 +48,7 @@ def gain_facts(listed: Listing, settings: Mapping[str, Any]) -> list[str]:
         facts.append("gain = 2^grade - 1")
     if settings["gains"]:
         worth = ", ".join(
-            f"{shown_number(g)} for grade {shown_number(grade)}" for grade, g in settings["gains"].items()
+            f"{format_number(g)} for grade {format_number(grade)}" for grade, g in settings["gains"].items()
         )
         facts.append(f"gains as given: {worth}")
     if settings.get("judged_only"):
@@ -56,23 +56,23 @@ def gain_facts(listed: Listing, settings: Mapping[str, Any]) -> list[str]:
     return facts
 
 
-def _discounted(rank: NDArray[np.int64], gain: Floats, settings: Mapping[str, Any]) -> Columns:
-    discount = discount_at(rank, settings["discount"], settings["log_base"])
+def _make_discount_columns(rank: NDArray[np.int64], gain: Floats, settings: Mapping[str, Any]) -> Columns:
+    discount = compute_discount(rank, settings["discount"], settings["log_base"])
     return {"gain": gain, "discount": discount, "discounted": gain / discount, "sum": np.cumsum(gain / discount)}
 
 
-def _best_order(judged: JudgedRankings, listed: Listing, settings: Mapping[str, Any]) -> Columns:
+def _list_best_order(judged: JudgedRankings, listed: Listing, settings: Mapping[str, Any]) -> Columns:
     """The documents of the best order that are worth something, down to the cutoff."""
     if settings["ideal"] == "judged":
         grade = listed.ideal
     else:
-        whole = listed_as(judged, {**settings, "cutoff": None})
+        whole = list_as_scored(judged, {**settings, "cutoff": None})
         grade = whole.grade[whole.judged]
-    gain = gain_of(grade, settings["gain"], settings["gains"])
+    gain = compute_gain(grade, settings["gain"], settings["gains"])
     order = np.argsort(-gain, kind="stable")
     order = order[gain[order] > 0][: settings["cutoff"]]
     rank = np.arange(1, order.size + 1)
-    return {"rank": rank, "grade": grade[order], **_discounted(rank, gain[order], settings)}
+    return {"rank": rank, "grade": grade[order], **_make_discount_columns(rank, gain[order], settings)}
 
 
 class BestGains(NamedTuple):
@@ -84,7 +84,7 @@ class BestGains(NamedTuple):
     first: NDArray[np.int64]
 
 
-def best_order(query: NDArray[np.int64], gain: Floats, count: int) -> BestGains:
+def order_by_gain(query: NDArray[np.int64], gain: Floats, count: int) -> BestGains:
     """The positive gains of each of ``count`` queries, highest first."""
     worth = gain > 0
     query, gain = query[worth], gain[worth]
@@ -94,15 +94,15 @@ def best_order(query: NDArray[np.int64], gain: Floats, count: int) -> BestGains:
     return BestGains(query, np.arange(query.size) - first[query] + 1, gain[order], first)
 
 
-def best_of_judged(judged: JudgedRankings, gain: str, gains: Mapping[float, float] | None) -> BestGains:
+def order_judged(judged: JudgedRankings, gain: str, gains: Mapping[float, float] | None) -> BestGains:
     """The best order of all judged documents; made once for all metrics and views with these gains."""
     key = ("best", gain, tuple((gains or {}).items()))
     return judged.remember_ideal(
-        key, lambda: best_order(judged.ideal.query, gain_of(judged.ideal.grade, gain, gains), judged.count)
+        key, lambda: order_by_gain(judged.ideal.query, compute_gain(judged.ideal.grade, gain, gains), judged.count)
     )
 
 
-def discounted(
+def sum_discounted(
     query: NDArray[np.int64],
     rank: NDArray[np.int64],
     gain: Floats,
@@ -115,7 +115,7 @@ def discounted(
     if cutoff is not None:
         within = rank <= cutoff
         query, rank, gain = query[within], rank[within], gain[within]
-    return np.bincount(query, gain / discount_at(rank, discount, log_base), minlength=count).astype(np.float64)
+    return np.bincount(query, gain / compute_discount(rank, discount, log_base), minlength=count).astype(np.float64)
 
 
 def _dcg_range(settings: Mapping[str, Any]) -> tuple[float, float]:
@@ -130,14 +130,14 @@ def cumulated_gain(judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "line
     Reference: K. Järvelin, J. Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 20, 2002.
     Example: CG@5 of 5 2 4 0 1 = 5 + 2 + 4 + 0 + 1 = 12
     """
-    return judged.sum(gain_of(judged.hits.grade, gain, gains), judged.hits.rank <= cutoff)
+    return judged.sum(compute_gain(judged.hits.grade, gain, gains), judged.hits.rank <= cutoff)
 
 
 @steps_for(cumulated_gain)
 def _cumulated_gain_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    gain = gains_in(listed, settings)
-    return shared_steps(listed, {"gain": gain, "sum": np.cumsum(gain)}, gain, None, gain_facts(listed, settings))
+    listed = list_as_scored(judged, settings)
+    gain = compute_gains(listed, settings)
+    return make_sum_steps(listed, {"gain": gain, "sum": np.cumsum(gain)}, gain, None, describe_gains(listed, settings))
 
 
 @condensable_metric(
@@ -163,15 +163,15 @@ def dcg(
     Example: DCG@4 of 3 0 0 2 = 3/1 + 2/2.3219 = 3.8614
     """
     hits = judged.hits
-    gain_at = gain_of(hits.grade, gain, gains)
-    return discounted(hits.query, hits.rank, gain_at, judged.count, cutoff, discount, log_base)
+    gain_at = compute_gain(hits.grade, gain, gains)
+    return sum_discounted(hits.query, hits.rank, gain_at, judged.count, cutoff, discount, log_base)
 
 
 @steps_for(dcg)
 def _dcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    columns = _discounted(listed.rank, gains_in(listed, settings), settings)
-    return shared_steps(listed, columns, columns["discounted"], None, gain_facts(listed, settings))
+    listed = list_as_scored(judged, settings)
+    columns = _make_discount_columns(listed.rank, compute_gains(listed, settings), settings)
+    return make_sum_steps(listed, columns, columns["discounted"], None, describe_gains(listed, settings))
 
 
 @metric(
@@ -196,21 +196,21 @@ def ideal_dcg(
     Reference: K. Järvelin, J. Kekäläinen, TOIS 20, 2002; trec_eval 10 ideal_dcg.
     Example: IDCG@2 of 0 3 | 2 = 3/1 + 2/1.585 = 4.2619
     """
-    best = best_of_judged(judged, gain, gains)
-    return discounted(*best[:3], judged.count, cutoff, discount, log_base)
+    best = order_judged(judged, gain, gains)
+    return sum_discounted(*best[:3], judged.count, cutoff, discount, log_base)
 
 
 @steps_for(ideal_dcg)
 def _ideal_dcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    ideal = _best_order(judged, listed, {"ideal": "judged", **settings})
+    listed = list_as_scored(judged, settings)
+    ideal = _list_best_order(judged, listed, {"ideal": "judged", **settings})
     adds = ideal["discounted"]
     return make_steps(
         listed,
-        {"gain": gains_in(listed, settings)},
-        arithmetic=total(adds),
+        {"gain": compute_gains(listed, settings)},
+        arithmetic=format_sum(adds),
         value=adds.sum(),
-        facts=gain_facts(listed, settings),
+        facts=describe_gains(listed, settings),
         second_title="the best order of all judged documents",
         second_table=ideal,
     )
@@ -246,21 +246,21 @@ def ndcg(
     Example: nDCG@3 of 0 3 | 2 = (3/1.585) / (3/1 + 2/1.585) = 0.4441
     """
     hits = judged.hits
-    gain_at = gain_of(hits.grade, gain, gains)
-    reached = discounted(hits.query, hits.rank, gain_at, judged.count, cutoff, discount, log_base)
+    gain_at = compute_gain(hits.grade, gain, gains)
+    reached = sum_discounted(hits.query, hits.rank, gain_at, judged.count, cutoff, discount, log_base)
     retrieved = ideal == "retrieved"
-    best = best_order(hits.query, gain_at, judged.count) if retrieved else best_of_judged(judged, gain, gains)
-    return ratio(reached, discounted(*best[:3], judged.count, cutoff, discount, log_base))
+    best = order_by_gain(hits.query, gain_at, judged.count) if retrieved else order_judged(judged, gain, gains)
+    return ratio(reached, sum_discounted(*best[:3], judged.count, cutoff, discount, log_base))
 
 
 @steps_for(ndcg)
 def _ndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    columns = _discounted(listed.rank, gains_in(listed, settings), settings)
-    ideal = _best_order(judged, listed, settings)
-    best, facts = float(ideal["discounted"].sum()), gain_facts(listed, settings)
+    listed = list_as_scored(judged, settings)
+    columns = _make_discount_columns(listed.rank, compute_gains(listed, settings), settings)
+    ideal = _list_best_order(judged, listed, settings)
+    best, facts = float(ideal["discounted"].sum()), describe_gains(listed, settings)
     what = "all judged documents" if settings["ideal"] == "judged" else "the judged documents that were retrieved"
-    return shared_steps(
+    return make_sum_steps(
         listed,
         columns,
         columns["discounted"],

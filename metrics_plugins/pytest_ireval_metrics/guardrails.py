@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from pytest_ireval import JudgedRankings, Metric, MetricError, Param, list_ranking, make_steps, metric, steps_for
-from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Integers, number_of_field, shown_number
+from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Integers, format_number, parse_field_number
 
 if TYPE_CHECKING:
     from pytest_ireval import Steps
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 timed_metric = partial(metric, needs=("timings",), judged=False, no_relevant=None)
 
 
-def _milliseconds(judged: JudgedRankings) -> Floats:
+def _read_milliseconds(judged: JudgedRankings) -> Floats:
     if judged.timings is None:
         raise MetricError("the queries have no timings")
     return judged.timings * 1000
 
 
-def _aggregate(settings: Mapping[str, Any]) -> dict[str, str]:
+def _choose_aggregate(settings: Mapping[str, Any]) -> dict[str, str]:
     percentile = settings["p"]
     return {"aggregate": "mean" if percentile is None else f"p{percentile:g}"}
 
 
 @timed_metric(
-    name="Latency", direction="lower", range=(0, np.inf), milliseconds=True, ratio=True, by_arguments=_aggregate
+    name="Latency", direction="lower", range=(0, np.inf), milliseconds=True, ratio=True, by_arguments=_choose_aggregate
 )
 def latency(
     judged: JudgedRankings,
@@ -55,12 +55,12 @@ def latency(
     Reference: W. B. Croft, D. Metzler, T. Strohman, Search engines: information retrieval in practice, 2009, 8.5.
     Example: Latency of 1 1 in 0.2 seconds = 1000 * 0.2 = 200
     """
-    return _milliseconds(judged)
+    return _read_milliseconds(judged)
 
 
 @steps_for(latency)
 def _latency_steps(judged: JudgedRankings, **_: Any) -> Steps:
-    time = float(_milliseconds(judged)[0])
+    time = float(_read_milliseconds(judged)[0])
     fact = "seconds that the query took, in milliseconds; documents play no part"
     return make_steps(list_ranking(judged), {}, arithmetic=f"{time / 1000:.6g} * 1000", value=time, facts=[fact])
 
@@ -77,16 +77,16 @@ def instant(
     Reference: W. B. Croft, D. Metzler, T. Strohman, Search engines: information retrieval in practice, 2009, 8.5.
     Example: Instant of 1 1 in 0.2 seconds = (200 < 150) = 0
     """
-    return (judged.present & (_milliseconds(judged) < below)).astype(np.float64)
+    return (judged.present & (_read_milliseconds(judged) < below)).astype(np.float64)
 
 
 @steps_for(instant)
 def _instant_steps(judged: JudgedRankings, *, below: float) -> Steps:
-    time, there = float(_milliseconds(judged)[0]), bool(judged.present[0])
+    time, there = float(_read_milliseconds(judged)[0]), bool(judged.present[0])
     value = float(there and time < below)
-    spent = f"{shown_number(time)} milliseconds" if there else "no answer"
+    spent = f"{format_number(time)} milliseconds" if there else "no answer"
     fact = f"{spent}; less than {below:g} milliseconds count as 1, others as 0"
-    return make_steps(list_ranking(judged), {}, arithmetic=shown_number(value), value=value, facts=[fact])
+    return make_steps(list_ranking(judged), {}, arithmetic=format_number(value), value=value, facts=[fact])
 
 
 @timed_metric(name="Throughput", unit="run", range=(0, np.inf))
@@ -97,7 +97,7 @@ def throughput(judged: JudgedRankings) -> Floats:
     Reference: W. B. Croft, D. Metzler, T. Strohman, Search engines: information retrieval in practice, 2009, 8.5.
     Example: Throughput of 1 1 in 0.2 seconds = 1 / 0.2 = 5
     """
-    time = _milliseconds(judged)
+    time = _read_milliseconds(judged)
     if lacking := int(np.count_nonzero(np.isnan(time))):
         what = "query has" if lacking == 1 else "queries have"
         raise MetricError(f"{lacking} {what} no ranking and no time, so the time of all queries is unknown")
@@ -135,7 +135,7 @@ class Parts(NamedTuple):
     number: Floats
 
 
-def _field_of(judged: JudgedRankings, settings: Settings, number_of: Callable[[str, Any], float]) -> Parts:
+def _read_field(judged: JudgedRankings, settings: Settings, number_of: Callable[[str, Any], float]) -> Parts:
     """The numbers that ``number_of`` makes of the field of each document."""
     documents, known = judged.documents, judged.fields
     if documents is None or known is None:
@@ -155,7 +155,7 @@ def _is_missing(value: Any) -> bool:
     return value is None or value != value or (isinstance(value, str) and not value.strip())  # noqa: PLR0124 - NaN
 
 
-def _mean(judged: JudgedRankings, parts: Parts) -> Floats:
+def _compute_mean(judged: JudgedRankings, parts: Parts) -> Floats:
     """The mean of each query, weighted by attention; NaN for a query without a number."""
     there = ~np.isnan(parts.number)
     weight = np.bincount(parts.query[there], parts.weight[there], judged.count)
@@ -165,60 +165,64 @@ def _mean(judged: JudgedRankings, parts: Parts) -> Floats:
     return found
 
 
-def _texts(value: Any) -> list[str]:
+def _list_texts(value: Any) -> list[str]:
     """The text of a value, in lower case, of a list that of each entry; true and false as in YAML."""
     values = value if isinstance(value, list | tuple) else [value]
     return [f"{each:.15g}" if isinstance(each, float) else str(each).strip().lower() for each in values]
 
 
-def _matches(judged: JudgedRankings, settings: Settings) -> Parts:
-    (wanted,) = _texts(settings["value"])
-    return _field_of(judged, settings, lambda _, value: float(wanted in _texts(value)))
+def _read_matches(judged: JudgedRankings, settings: Settings) -> Parts:
+    (wanted,) = _list_texts(settings["value"])
+    return _read_field(judged, settings, lambda _, value: float(wanted in _list_texts(value)))
 
 
-def _numbers(judged: JudgedRankings, settings: Settings) -> Parts:
+def _read_numbers(judged: JudgedRankings, settings: Settings) -> Parts:
     def number(document: str, value: Any) -> float:
-        found = number_of_field(value)
+        found = parse_field_number(value)
         if found is None:
             raise MetricError(f"the field {settings['field']!r} of document {document!r} is {value!r}, not a number")
         return found
 
-    return _field_of(judged, settings, number)
+    return _read_field(judged, settings, number)
 
 
-def _ages(judged: JudgedRankings, settings: Settings) -> Parts:
+def _read_ages(judged: JudgedRankings, settings: Settings) -> Parts:
     moment = float(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
     today = datetime.fromtimestamp(moment, timezone.utc).date()
-    on = today if settings["on"] == "today" else _day(settings["on"])
+    on = today if settings["on"] == "today" else _parse_day(settings["on"])
     if on is None:
         raise MetricError(f"on={settings['on']!r} is not a date; write 'today', or a day as '2026-11-01'")
 
     def age(document: str, value: Any) -> float:
-        day = _day(value)
+        day = _parse_day(value)
         if day is None:
             complaint = f"the field {settings['field']!r} of document {document!r} is {value!r}, not a date"
             raise MetricError(f"{complaint}; write 2026-11-01, or 2026-11-01T09:30:00Z")
         return (on - day) / DAY
 
-    return _field_of(judged, settings, age)
+    return _read_field(judged, settings, age)
 
 
-def _day(value: Any) -> date | None:
+def _parse_day(value: Any) -> date | None:
     """The day of a date of ISO 8601, in UTC; None for anything else."""
     if isinstance(value, datetime):
         return (value.astimezone(timezone.utc) if value.tzinfo else value).date()
     if isinstance(value, date):
         return value
     try:
-        return _day(datetime.fromisoformat(value.strip().replace("Z", "+00:00"))) if isinstance(value, str) else None
+        return (
+            _parse_day(datetime.fromisoformat(value.strip().replace("Z", "+00:00"))) if isinstance(value, str) else None
+        )
     except ValueError:
         return None
 
 
-def _repeats(judged: JudgedRankings, settings: Settings) -> Parts:
+def _read_repeats(judged: JudgedRankings, settings: Settings) -> Parts:
     """1 for a document whose value a higher document of its list has, 0 for the first one with its value."""
     codes: dict[tuple[str, ...], float] = {}
-    parts = _field_of(judged, settings, lambda _, value: codes.setdefault(tuple(_texts(value)), float(len(codes))))
+    parts = _read_field(
+        judged, settings, lambda _, value: codes.setdefault(tuple(_list_texts(value)), float(len(codes)))
+    )
     order = np.lexsort((parts.number, parts.query))  # stable: the highest of equal values comes first
     query, number = parts.query[order], parts.number[order]
     again = np.zeros(order.size, bool)
@@ -231,7 +235,7 @@ def _repeats(judged: JudgedRankings, settings: Settings) -> Parts:
 _Reads = Callable[[JudgedRankings, Settings], Parts]
 
 
-def _notes(judged: JudgedRankings, *, reads: _Reads, **settings: Any) -> Iterator[str]:
+def _describe_missing(judged: JudgedRankings, *, reads: _Reads, **settings: Any) -> Iterator[str]:
     """A note on documents without the field, an error if there are more than allowed; and on a value that is rare."""
     parts, name = reads(judged, settings), settings["field"]
     count, without = parts.number.size, int(np.isnan(parts.number).sum())
@@ -245,13 +249,13 @@ def _notes(judged: JudgedRankings, *, reads: _Reads, **settings: Any) -> Iterato
     if "value" in settings and without < count and not np.nansum(parts.number):
         known = judged.fields or {}
         there = (each.get(name) for each in known.values())
-        seen = {text for value in there if not _is_missing(value) for text in _texts(value)}
+        seen = {text for value in there if not _is_missing(value) for text in _list_texts(value)}
         others = ", ".join(map(repr, sorted(seen)[:5])) + (" …" if len(seen) > 5 else "")
-        if not seen.issuperset(_texts(settings["value"])):
+        if not seen.issuperset(_list_texts(settings["value"])):
             yield f"no document has {settings['value']!r} in the field {name!r}; values there: {others}"
 
 
-def _steps(judged: JudgedRankings, *, reads: _Reads, **settings: Any) -> Steps:
+def _show_steps(judged: JudgedRankings, *, reads: _Reads, **settings: Any) -> Steps:
     parts, listed = reads(judged, settings), list_ranking(judged, settings["cutoff"])
     there = ~np.isnan(parts.number)
     weight = float(parts.weight[there].sum())
@@ -260,18 +264,18 @@ def _steps(judged: JudgedRankings, *, reads: _Reads, **settings: Any) -> Steps:
     return make_steps(
         listed,
         {"value": parts.number, "weight": np.where(there, parts.weight, np.nan), "adds": adds},
-        arithmetic=f"{shown_number(float(adds[there].sum()))} / {shown_number(weight)}" if weight else WITHOUT,
+        arithmetic=f"{format_number(float(adds[there].sum()))} / {format_number(weight)}" if weight else WITHOUT,
         value=value,
         facts=[f"value is made of the field {settings['field']!r}; value * weight, over the sum of the weights"],
         shares=adds / weight if weight else None,
     )
 
 
-def _of_fields(name: str, reads: _Reads, **about: Any) -> Callable[[Callable[..., Any]], Metric]:
+def _field_metric(name: str, reads: _Reads, **about: Any) -> Callable[[Callable[..., Any]], Metric]:
     """Make a metric that is the mean of a number of each of the first documents; the function has its parameters."""
 
     def batch(judged: JudgedRankings, **settings: Any) -> Floats:
-        return _mean(judged, reads(judged, settings))
+        return _compute_mean(judged, reads(judged, settings))
 
     def make(described: Callable[..., Any]) -> Metric:
         own = metric(
@@ -280,23 +284,23 @@ def _of_fields(name: str, reads: _Reads, **about: Any) -> Callable[[Callable[...
             judged=False,
             undefined=WITHOUT,
             uses=lambda settings: (settings["field"],),
-            notes=partial(_notes, reads=reads),
+            notes=partial(_describe_missing, reads=reads),
             no_relevant=None,
             **about,
         )(described)
         made = replace(own, batch=batch)
-        steps_for(made)(partial(_steps, reads=reads))
+        steps_for(made)(partial(_show_steps, reads=reads))
         return made
 
     return make
 
 
-def _chosen(settings: Settings) -> Mapping[str, Any]:
+def _choose_direction(settings: Settings) -> Mapping[str, Any]:
     return {"direction": settings["better"]}
 
 
-def _chosen_age(settings: Settings) -> Mapping[str, Any]:
-    return {**_chosen(settings), "repeatable": settings["on"] != "today"}
+def _choose_for_age(settings: Settings) -> Mapping[str, Any]:
+    return {**_choose_direction(settings), "repeatable": settings["on"] != "today"}
 
 
 _ANY = {"range": (-np.inf, np.inf)}
@@ -325,10 +329,16 @@ def empty(
 def _empty_steps(judged: JudgedRankings, *, fewer: int) -> Steps:
     listed, value = list_ranking(judged), float(judged.retrieved[0] < fewer)
     facts = [f"{listed.retrieved} documents are retrieved; fewer than {fewer} count as 1"]
-    return make_steps(listed, {}, arithmetic=shown_number(value), value=value, facts=facts)
+    return make_steps(listed, {}, arithmetic=format_number(value), value=value, facts=facts)
 
 
-@_of_fields("Share", _matches, direction="neither", by_arguments=_chosen, spellings={"Exposure": {"discount": "log2"}})
+@_field_metric(
+    "Share",
+    _read_matches,
+    direction="neither",
+    by_arguments=_choose_direction,
+    spellings={"Exposure": {"discount": "log2"}},
+)
 def share_with_value(
     judged: JudgedRankings,
     *,
@@ -348,7 +358,7 @@ def share_with_value(
     """
 
 
-@_of_fields("Mean", _numbers, direction="neither", by_arguments=_chosen, **_ANY)
+@_field_metric("Mean", _read_numbers, direction="neither", by_arguments=_choose_direction, **_ANY)
 def mean(
     judged: JudgedRankings,
     *,
@@ -366,7 +376,7 @@ def mean(
     """
 
 
-@_of_fields("Age", _ages, direction="lower", by_arguments=_chosen_age, repeatable=False, **_ANY)
+@_field_metric("Age", _read_ages, direction="lower", by_arguments=_choose_for_age, repeatable=False, **_ANY)
 def age(
     judged: JudgedRankings,
     *,
@@ -386,7 +396,7 @@ def age(
     """
 
 
-@_of_fields("Repeats", _repeats, direction="lower")
+@_field_metric("Repeats", _read_repeats, direction="lower")
 def repeats(judged: JudgedRankings, *, cutoff: Cutoff, field: Field, lacking: Lacking = 0.0) -> None:
     """Share of the first documents whose value in a field, such as a title or a group, a higher document has, too.
 

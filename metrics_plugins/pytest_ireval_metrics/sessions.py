@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from pytest_ireval import JudgedRankings, MetricError, Param, metric, ratio
-from pytest_ireval_metrics.cumulated_gain import best_of_judged, discounted
-from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Gain, Integers, discount_at, gain_of
+from pytest_ireval_metrics.cumulated_gain import order_judged, sum_discounted
+from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Gain, Integers, compute_discount, compute_gain
 
 QueryBase = Annotated[float, Param("the base of the logarithm that discounts later queries of the session", above=1)]
 Repeats = Annotated[
@@ -26,7 +26,7 @@ session_metric = partial(
 )
 
 
-def places_in_sessions(judged: JudgedRankings) -> tuple[Integers, Floats, int]:
+def find_places_in_sessions(judged: JudgedRankings) -> tuple[Integers, Floats, int]:
     """The session of each query (-1: none), its position there as a number from 1, and the number of sessions."""
     sessions = judged.sessions
     if sessions is None:
@@ -34,7 +34,7 @@ def places_in_sessions(judged: JudgedRankings) -> tuple[Integers, Floats, int]:
     return sessions.session, np.maximum(sessions.position, 1).astype(np.float64), len(sessions.names)
 
 
-def _documents(judged: JudgedRankings) -> Integers:
+def _number_documents(judged: JudgedRankings) -> Integers:
     """For each judgment a number of its document: the same one in all queries."""
     judgments = judged.judgments
     if judgments is None:
@@ -47,7 +47,7 @@ def _documents(judged: JudgedRankings) -> Integers:
     return judged.remember_ideal("documents", numbered)
 
 
-def _first_of_each(*keys: Integers | Floats) -> Integers:
+def _find_first_of_each(*keys: Integers | Floats) -> Integers:
     """The rows with the least last key among those whose other keys are equal; sorted by these keys."""
     order = np.lexsort(keys[::-1])
     new = np.ones(order.size, bool)
@@ -57,47 +57,51 @@ def _first_of_each(*keys: Integers | Floats) -> Integers:
 
 def find_gaining_hits(judged: JudgedRankings, repeats: str, cutoff: int | None = None) -> Integers:
     """The hits that gain: within the cutoff, of a grade above 0, and not again for a later query of the session."""
-    hits, (session, position, _) = judged.hits, places_in_sessions(judged)
+    hits, (session, position, _) = judged.hits, find_places_in_sessions(judged)
     gains = (session[hits.query] >= 0) & (hits.grade > 0)
     rows = np.flatnonzero(gains if cutoff is None else gains & (hits.rank <= cutoff))
     if repeats == "count":
         return rows
-    query, document = hits.query[rows], _documents(judged)[hits.judgment[rows]]
-    return rows[_first_of_each(session[query], document, position[query])]
+    query, document = hits.query[rows], _number_documents(judged)[hits.judgment[rows]]
+    return rows[_find_first_of_each(session[query], document, position[query])]
 
 
-def _query_weight(position: Floats, bq: float) -> Floats:
+def _weigh_query(position: Floats, bq: float) -> Floats:
     weight: Floats = 1.0 / (1.0 + np.log(position) / np.log(bq))
     return weight
 
 
-def _session_dcg(judged: JudgedRankings, cutoff: int, gain: str, bq: float, repeats: str) -> Floats:
-    session, position, count = places_in_sessions(judged)
+def _compute_session_dcg(judged: JudgedRankings, cutoff: int, gain: str, bq: float, repeats: str) -> Floats:
+    session, position, count = find_places_in_sessions(judged)
     rows = find_gaining_hits(judged, repeats, cutoff)
     query, rank = judged.hits.query[rows], judged.hits.rank[rows]
-    adds = gain_of(judged.hits.grade[rows], gain) / discount_at(rank, "log2", 2) * _query_weight(position[query], bq)
+    adds = (
+        compute_gain(judged.hits.grade[rows], gain)
+        / compute_discount(rank, "log2", 2)
+        * _weigh_query(position[query], bq)
+    )
     return np.bincount(session[query], adds, minlength=count).astype(np.float64)
 
 
-def _best_session_dcg(judged: JudgedRankings, cutoff: int, gain: str, bq: float, repeats: str) -> Floats:
+def _compute_best_session_dcg(judged: JudgedRankings, cutoff: int, gain: str, bq: float, repeats: str) -> Floats:
     """The sum of the best orders of all queries; with every document once, at most that of the best places."""
-    session, position, count = places_in_sessions(judged)
-    weight, inside = _query_weight(position, bq), session >= 0
-    best = discounted(*best_of_judged(judged, gain, None)[:3], judged.count, cutoff, "log2", 2) * weight
+    session, position, count = find_places_in_sessions(judged)
+    weight, inside = _weigh_query(position, bq), session >= 0
+    best = sum_discounted(*order_judged(judged, gain, None)[:3], judged.count, cutoff, "log2", 2) * weight
     by_query = np.bincount(session[inside], best[inside], minlength=count).astype(np.float64)
     if repeats == "count":
         return by_query
     ideal = judged.ideal
     rows = np.flatnonzero((ideal.grade > 0) & (session[ideal.query] >= 0))
-    worth = gain_of(ideal.grade[rows], gain)
-    of, document = session[ideal.query[rows]], _documents(judged)[ideal.judgment[rows]]
-    once = _first_of_each(of, document, -worth)
+    worth = compute_gain(ideal.grade[rows], gain)
+    of, document = session[ideal.query[rows]], _number_documents(judged)[ideal.judgment[rows]]
+    once = _find_first_of_each(of, document, -worth)
     of, worth = of[once], worth[once]
     size = np.bincount(of, minlength=count)
     places = np.where(inside, np.minimum(cutoff, size[session]), 0)
     query = np.repeat(np.arange(judged.count), places)
     rank = np.arange(query.size) - np.repeat(np.cumsum(places) - places, places) + 1
-    place_worth = weight[query] / discount_at(rank, "log2", 2)
+    place_worth = weight[query] / compute_discount(rank, "log2", 2)
     their = session[query]
     best_places = np.lexsort((-place_worth, their))
     first = np.searchsorted(their[best_places], np.arange(count))
@@ -121,7 +125,7 @@ def session_dcg(
         (sDCG there; here letter case does not matter, and sDCG is read as SDCG).
     Example: SessionDCG@2 of a b, a c = (1 + 1/1.585) + (0 + 1/1.585) / 1.5 = 2.0515
     """
-    return _session_dcg(judged, cutoff, gain, bq, repeats)
+    return _compute_session_dcg(judged, cutoff, gain, bq, repeats)
 
 
 @session_metric(name="nSessionDCG", spellings={"nsDCG": {}})
@@ -136,5 +140,5 @@ def normalized_session_dcg(
     Reference: E. Kanoulas et al., Evaluating multi-query sessions, SIGIR 2011; TREC Session tracks (nsDCG).
     Example: nSessionDCG@2 of a b, a c = 2.0515 / (1 + 1/1.5 + 1/1.585) = 0.8929
     """
-    best = _best_session_dcg(judged, cutoff, gain, bq, repeats)
-    return ratio(_session_dcg(judged, cutoff, gain, bq, repeats), best)
+    best = _compute_best_session_dcg(judged, cutoff, gain, bq, repeats)
+    return ratio(_compute_session_dcg(judged, cutoff, gain, bq, repeats), best)

@@ -18,12 +18,12 @@ from pytest_ireval_metrics.vocabulary import (
     Floats,
     Rel,
     Relative,
-    found_within,
-    listed_as,
-    quotient,
+    format_number,
+    format_quotient,
+    list_as_scored,
+    make_sum_steps,
+    mark_found,
     relevance_metric,
-    shared_steps,
-    shown_number,
 )
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Closing = tuple[str, float]
 
 
-def relevance_facts(listed: Listing, settings: Mapping[str, Any]) -> list[str]:
+def describe_relevance(listed: Listing, settings: Mapping[str, Any]) -> list[str]:
     """The numbers that everything is based on: R, n, the cutoff, and whether unjudged documents were left out."""
     rel = settings["rel"]
     facts = [
@@ -46,7 +46,7 @@ def relevance_facts(listed: Listing, settings: Mapping[str, Any]) -> list[str]:
     return facts
 
 
-def found_columns(listed: Listing, rel: float) -> dict[str, NDArray[Any]]:
+def make_found_columns(listed: Listing, rel: float) -> dict[str, NDArray[Any]]:
     """Relevant documents so far, with precision and recall, at every rank."""
     found = np.cumsum(listed.relevant(rel))
     count = listed.relevant_count(rel)
@@ -63,70 +63,70 @@ class Counts(NamedTuple):
     settings: Mapping[str, Any]
 
 
-def steps_of_counts(closing: Callable[[Counts], Closing]) -> Callable[..., Steps]:
+def make_count_steps(closing: Callable[[Counts], Closing]) -> Callable[..., Steps]:
     """Steps of a metric of three counts; each found document has an equal share."""
 
     def steps(judged: JudgedRankings, **settings: Any) -> Steps:
-        listed = listed_as(judged, settings)
+        listed = list_as_scored(judged, settings)
         relevant = listed.relevant(settings["rel"])
         found = int(relevant.sum())
         count = listed.relevant_count(settings["rel"])
         text, value = closing(Counts(found, count, listed.retrieved, settings))
-        columns = found_columns(listed, settings["rel"])
+        columns = make_found_columns(listed, settings["rel"])
         shares = relevant * (value / found if found else 0.0)
-        facts = relevance_facts(listed, settings)
+        facts = describe_relevance(listed, settings)
         return make_steps(listed, columns, arithmetic=text, value=value, facts=facts, shares=shares)
 
     return steps
 
 
-def _balanced(counts: Counts) -> Closing:
+def _close_f(counts: Counts) -> Closing:
     """F of the documents down to the cutoff, or of all that were retrieved."""
-    precision = quotient(counts.found, counts.settings.get("cutoff", counts.retrieved))
-    recall = quotient(counts.found, counts.relevant)
+    precision = format_quotient(counts.found, counts.settings.get("cutoff", counts.retrieved))
+    recall = format_quotient(counts.found, counts.relevant)
     weight = counts.settings["beta"] ** 2
     below = weight * precision[1] + recall[1]
     value = (1 + weight) * precision[1] * recall[1] / below if below else 0.0
     p, r = f"({precision[0]})", f"({recall[0]})"
-    factor = "" if weight == 1 else f"{shown_number(weight)} * "
-    text = f"{shown_number(1 + weight)} * {p} * {r} / ({factor}{p} + {r})"
+    factor = "" if weight == 1 else f"{format_number(weight)} * "
+    text = f"{format_number(1 + weight)} * {p} * {r} / ({factor}{p} + {r})"
     return (text if below else f"({text} counts as 0)"), value
 
 
-def _of_retrieved(counts: Counts) -> Closing:
+def _close_set_precision(counts: Counts) -> Closing:
     relative = counts.settings.get("relative")
-    return quotient(counts.found, min(counts.retrieved, counts.relevant) if relative else counts.retrieved)
+    return format_quotient(counts.found, min(counts.retrieved, counts.relevant) if relative else counts.retrieved)
 
 
-_precision_steps = steps_of_counts(lambda counts: quotient(counts.found, counts.settings["cutoff"]))
-_recall_steps = steps_of_counts(lambda counts: quotient(counts.found, counts.relevant))
-_f_steps = steps_of_counts(_balanced)
-_set_precision_steps = steps_of_counts(_of_retrieved)
+_precision_steps = make_count_steps(lambda counts: format_quotient(counts.found, counts.settings["cutoff"]))
+_recall_steps = make_count_steps(lambda counts: format_quotient(counts.found, counts.relevant))
+_f_steps = make_count_steps(_close_f)
+_set_precision_steps = make_count_steps(_close_set_precision)
 
 
-def _first_steps(closing: Callable[[int], Closing], judged: JudgedRankings, **settings: Any) -> Steps:
+def _show_first_relevant(closing: Callable[[int], Closing], judged: JudgedRankings, **settings: Any) -> Steps:
     """Steps of a metric that looks only at the first relevant document."""
-    listed = listed_as(judged, settings)
+    listed = list_as_scored(judged, settings)
     relevant = listed.relevant(settings["rel"])
     first = relevant & (np.cumsum(relevant) == 1)
     rank = int(listed.rank[first].sum())
     text, value = closing(rank)
     where = f"the first relevant document is at rank {rank}" if rank else "no relevant document is there"
-    facts = [*relevance_facts(listed, settings), where]
+    facts = [*describe_relevance(listed, settings), where]
     found = {"found": np.cumsum(relevant)}
     return make_steps(listed, found, arithmetic=text, value=value, facts=facts, shares=first * value)
 
 
-_success_steps = partial(_first_steps, lambda rank: ("1" if rank else "0", float(rank > 0)))
-_reciprocal_rank_steps = partial(_first_steps, lambda rank: quotient(1, rank) if rank else ("0", 0.0))
+_success_steps = partial(_show_first_relevant, lambda rank: ("1" if rank else "0", float(rank > 0)))
+_reciprocal_rank_steps = partial(_show_first_relevant, lambda rank: format_quotient(1, rank) if rank else ("0", 0.0))
 
 
-def relevant_within(judged: JudgedRankings, cutoff: int | None, rel: float) -> Floats:
+def count_found(judged: JudgedRankings, cutoff: int | None, rel: float) -> Floats:
     """Per query, the number of relevant documents within the cutoff."""
-    return judged.sum(found_within(judged, rel, cutoff))
+    return judged.sum(mark_found(judged, rel, cutoff))
 
 
-def _harmonic(precision: Floats, recall: Floats, beta: float) -> Floats:
+def _compute_f(precision: Floats, recall: Floats, beta: float) -> Floats:
     return ratio((1 + beta**2) * precision * recall, beta**2 * precision + recall)
 
 
@@ -143,7 +143,7 @@ def precision(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats
     Reference: C. J. van Rijsbergen, Information Retrieval, 2nd ed., 1979. The divisor is k even if fewer are retrieved.
     Example: P@5 of 1 0 0 1 0 = 2/5 = 0.4
     """
-    return relevant_within(judged, cutoff, rel) / cutoff
+    return count_found(judged, cutoff, rel) / cutoff
 
 
 steps_for(precision)(_precision_steps)
@@ -157,7 +157,7 @@ def recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     Reference: C. J. van Rijsbergen, Information Retrieval, 2nd ed., 1979.
     Example: R@3 of 1 0 0 1 | 1 1 = 1/4 = 0.25
     """
-    return ratio(relevant_within(judged, cutoff, rel), judged.relevant_count(rel))
+    return ratio(count_found(judged, cutoff, rel), judged.relevant_count(rel))
 
 
 steps_for(recall)(_recall_steps)
@@ -171,8 +171,8 @@ def f_at_cutoff(judged: JudgedRankings, *, cutoff: Cutoff, beta: Beta = 1, rel: 
     Reference: C. J. van Rijsbergen, Information Retrieval, 2nd ed., 1979.
     Example: F@2 of 1 0 | 1 = 2 * 1/2 * 1/2 / (1/2 + 1/2) = 0.5
     """
-    found = relevant_within(judged, cutoff, rel)
-    return _harmonic(found / cutoff, ratio(found, judged.relevant_count(rel)), beta)
+    found = count_found(judged, cutoff, rel)
+    return _compute_f(found / cutoff, ratio(found, judged.relevant_count(rel)), beta)
 
 
 steps_for(f_at_cutoff)(_f_steps)
@@ -191,7 +191,7 @@ def set_precision(judged: JudgedRankings, *, rel: Rel = 1, relative: Relative = 
     divisor = judged.retrieved
     if relative:
         divisor = np.minimum(divisor, judged.relevant_count(rel))
-    return ratio(relevant_within(judged, None, rel), divisor)
+    return ratio(count_found(judged, None, rel), divisor)
 
 
 steps_for(set_precision)(_set_precision_steps)
@@ -205,19 +205,19 @@ def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     Reference: trec_eval set_recall. It is 1 for a system that returns everything: pair it with a metric of the top.
     Example: SetR of 1 0 0 1 | 1 1 = 2/4 = 0.5
     """
-    return ratio(relevant_within(judged, None, rel), judged.relevant_count(rel))
+    return ratio(count_found(judged, None, rel), judged.relevant_count(rel))
 
 
 steps_for(set_recall)(_recall_steps)
 
 
-def _as_trec_eval_takes_beta(given: Mapping[str, Any]) -> dict[str, Any]:
+def _take_root_of_beta(given: Mapping[str, Any]) -> dict[str, Any]:
     """The beta of ir_measures, which trec_eval takes for the square of beta."""
     return {**given, "beta": math.sqrt(given.get("beta", 1))}
 
 
 @relevance_metric(
-    name="SetF", spellings={"set_F": {}, "set_F_{beta^2}": {}}, dialects={"ir_measures": _as_trec_eval_takes_beta}
+    name="SetF", spellings={"set_F": {}, "set_F_{beta^2}": {}}, dialects={"ir_measures": _take_root_of_beta}
 )
 def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1) -> Floats:
     """Harmonic mean of precision and recall of all retrieved documents.
@@ -226,8 +226,8 @@ def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1) -> Floats:
     Reference: C. J. van Rijsbergen, 1979. trec_eval's set_F.x takes x = beta^2: its set_F.4 is SetF(beta=2).
     Example: SetF of 1 0 0 1 0 | 1*18 = 2 * 0.4 * 0.1 / (0.4 + 0.1) = 0.16
     """
-    found = relevant_within(judged, None, rel)
-    return _harmonic(ratio(found, judged.retrieved), ratio(found, judged.relevant_count(rel)), beta)
+    found = count_found(judged, None, rel)
+    return _compute_f(ratio(found, judged.retrieved), ratio(found, judged.relevant_count(rel)), beta)
 
 
 steps_for(set_f)(_f_steps)
@@ -241,7 +241,7 @@ def success(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     Reference: trec_eval success.
     Example: Success@3 of 0 0 1 = 1
     """
-    return (relevant_within(judged, cutoff, rel) > 0).astype(np.float64)
+    return (count_found(judged, cutoff, rel) > 0).astype(np.float64)
 
 
 steps_for(success)(_success_steps)
@@ -255,7 +255,7 @@ def reciprocal_rank(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 
     Reference: P. B. Kantor, E. M. Voorhees, The TREC-5 Confusion Track, Information Retrieval 2, 2000.
     Example: RR of 0 0 1 1 = 1/3 = 0.3333
     """
-    first = found_within(judged, rel, cutoff) & (judged.relevant_so_far(rel) == 1)
+    first = mark_found(judged, rel, cutoff) & (judged.relevant_so_far(rel) == 1)
     return judged.sum(1.0 / judged.hits.rank, first)
 
 
@@ -284,10 +284,10 @@ def r_precision(
 
 @steps_for(r_precision)
 def _r_precision_steps(judged: JudgedRankings, *, multiple: float, **settings: Any) -> Steps:
-    count = listed_as(judged, settings).relevant_count(settings["rel"])
+    count = list_as_scored(judged, settings).relevant_count(settings["rel"])
     rank = count if multiple == 1 else int(multiple * count + 0.9)
-    listed = listed_as(judged, settings, cutoff=rank)
+    listed = list_as_scored(judged, settings, cutoff=rank)
     relevant = listed.relevant(settings["rel"]).astype(np.float64)
     which = "R" if multiple == 1 else f"the whole part of {multiple:g} R + 0.9"
-    facts = [*relevance_facts(listed, settings), f"ranks 1 to {rank} count, which is {which}"]
-    return shared_steps(listed, found_columns(listed, settings["rel"]), relevant, rank, facts, terms=False)
+    facts = [*describe_relevance(listed, settings), f"ranks 1 to {rank} count, which is {which}"]
+    return make_sum_steps(listed, make_found_columns(listed, settings["rel"]), relevant, rank, facts, terms=False)

@@ -13,12 +13,12 @@ from pytest_ireval_metrics.vocabulary import (
     Floats,
     MaxGrade,
     Persistence,
+    compute_satisfaction,
     condensable_metric,
-    listed_as,
-    satisfaction,
-    scale_top,
-    shared_steps,
-    shown_number,
+    find_top_grade,
+    format_number,
+    list_as_scored,
+    make_sum_steps,
 )
 
 if TYPE_CHECKING:
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 Columns = dict[str, NDArray[Any]]
 
 
-def scale_facts(judged: JudgedRankings, max_grade: float | None, gain: str) -> list[str]:
+def describe_scale(judged: JudgedRankings, max_grade: float | None, gain: str) -> list[str]:
     """The top of the scale, and how a grade becomes a chance to stop."""
-    top = shown_number(scale_top(max_grade, judged))
+    top = format_number(find_top_grade(max_grade, judged))
     chance = f"grade / ({top} + 1)" if gain == "ntcir" else f"(2^grade - 1) / 2^{top}"
     return [f"the top of the scale is {top}", f"stops = {chance}; adds = reaches * stops / rank"]
 
 
-def stop_columns(grade: Floats, top: float, gain: str) -> Columns:
+def make_stop_columns(grade: Floats, top: float, gain: str) -> Columns:
     """For each document, how likely it ends the search, is reached, and what it adds to ERR."""
-    stops = satisfaction(grade, top, gain)
+    stops = compute_satisfaction(grade, top, gain)
     reaches = np.concatenate((np.ones(1), np.cumprod(1.0 - stops)))[:-1]
     adds = reaches * stops / np.arange(1, grade.size + 1)
     return {"stops": stops, "reaches": reaches, "adds": adds, "sum": np.cumsum(adds)}
@@ -48,10 +48,10 @@ StopChance = Annotated[
 ]
 
 
-def _expected_reciprocal_rank(judged: JudgedRankings, cutoff: int | None, max_grade: float, gain: str) -> Floats:
+def _compute_err(judged: JudgedRankings, cutoff: int | None, max_grade: float, gain: str) -> Floats:
     """Per query, the expectation of one divided by the rank at which the reader is satisfied."""
     hits = judged.hits
-    stops = satisfaction(hits.grade, max_grade, gain)
+    stops = compute_satisfaction(hits.grade, max_grade, gain)
     goes_on = judged.running_product(1.0 - stops)
     reaches = np.concatenate((np.ones(1), goes_on[:-1])) if goes_on.size else goes_on
     first = judged.first[:-1]
@@ -73,14 +73,14 @@ def err(
     Reference: O. Chapelle et al., Expected Reciprocal Rank for Graded Relevance, CIKM 2009. gdeval has max_grade=4.
     Example: ERR(max_grade=4) of 3 2 4 = 7/16 + 1/2 * 9/16 * 3/16 + 1/3 * 9/16 * 13/16 * 15/16 = 0.6331
     """
-    return _expected_reciprocal_rank(judged, cutoff, scale_top(max_grade, judged), gain)
+    return _compute_err(judged, cutoff, find_top_grade(max_grade, judged), gain)
 
 
 @steps_for(err)
 def _err_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    columns = stop_columns(listed.grade, scale_top(max_grade, judged), gain)
-    return shared_steps(listed, columns, columns["adds"], None, scale_facts(judged, max_grade, gain))
+    listed = list_as_scored(judged, settings)
+    columns = make_stop_columns(listed.grade, find_top_grade(max_grade, judged), gain)
+    return make_sum_steps(listed, columns, columns["adds"], None, describe_scale(judged, max_grade, gain))
 
 
 @condensable_metric(name="RBP", spellings={"rbp_p={p}": {}}, additive=True)
@@ -105,34 +105,34 @@ def rank_biased_precision(
     if rel is not None:
         gain = judged.relevant(rel).astype(np.float64)
     else:
-        gain = np.maximum(hits.grade, 0.0) / scale_top(max_grade, judged)
+        gain = np.maximum(hits.grade, 0.0) / find_top_grade(max_grade, judged)
     within = None if cutoff is None else hits.rank <= cutoff
-    return (1 - p) * judged.sum(gain * _reaches(hits.rank, p), within)
+    return (1 - p) * judged.sum(gain * _compute_reach(hits.rank, p), within)
 
 
 @steps_for(rank_biased_precision)
 def _rbp_steps(
     judged: JudgedRankings, *, p: float, rel: float | None, max_grade: float | None, **settings: Any
 ) -> Steps:
-    listed = listed_as(judged, settings)
+    listed = list_as_scored(judged, settings)
     if rel is None:
-        top = scale_top(max_grade, judged)
-        gain, said = np.maximum(listed.grade, 0.0) / top, f"gain = grade / {shown_number(top)}"
+        top = find_top_grade(max_grade, judged)
+        gain, said = np.maximum(listed.grade, 0.0) / top, f"gain = grade / {format_number(top)}"
     else:
         gain, said = listed.relevant(rel).astype(np.float64), f"gain = 1 for grade {rel:g} and more"
-    reaches = _reaches(listed.rank, p)
+    reaches = _compute_reach(listed.rank, p)
     columns = {"gain": gain, "reaches": reaches, "product": gain * reaches, "sum": np.cumsum(gain * reaches)}
     whole = float((gain * reaches).sum())
     return make_steps(
         listed,
         columns,
-        arithmetic=f"(1 - {p:g}) * {shown_number(whole)}",
+        arithmetic=f"(1 - {p:g}) * {format_number(whole)}",
         value=(1 - p) * whole,
         facts=[f"p = {p:g}, the probability to go on; reaches = p^(rank - 1)", said],
         shares=(1 - p) * gain * reaches,
     )
 
 
-def _reaches(rank: NDArray[np.int64], p: float) -> Floats:
+def _compute_reach(rank: NDArray[np.int64], p: float) -> Floats:
     reaches: Floats = np.power(p, rank - 1.0)
     return reaches

@@ -77,7 +77,7 @@ Rounding = Annotated[
 ]
 
 
-def number_of_field(value: object) -> float | None:
+def parse_field_number(value: object) -> float | None:
     """The number in a field of a document, which a table holds as text; None if it is not a finite number."""
     if isinstance(value, bool) or not isinstance(value, Real | str):
         return None
@@ -88,23 +88,23 @@ def number_of_field(value: object) -> float | None:
     return number if np.isfinite(number) else None
 
 
-def shown_number(value: float) -> str:
+def format_number(value: float) -> str:
     """A number of a formula: whole numbers as such, others with four decimals."""
     return f"{value:.0f}" if float(value).is_integer() else f"{value:.4f}"
 
 
-def summed(values: Floats) -> Floats:
+def sum_prefixes(values: Floats) -> Floats:
     """The sum of the first 0, 1, 2 … values."""
     return np.concatenate((np.zeros(1), np.cumsum(values)))
 
 
-def found_within(judged: JudgedRankings, rel: float, cutoff: int | None) -> Mask:
+def mark_found(judged: JudgedRankings, rel: float, cutoff: int | None) -> Mask:
     """True for relevant hits within the cutoff."""
     relevant = judged.relevant(rel)
     return relevant if cutoff is None else relevant & (judged.hits.rank <= cutoff)
 
 
-def gain_of(grade: Floats, gain: str = "linear", gains: Mapping[float, float] | None = None) -> Floats:
+def compute_gain(grade: Floats, gain: str = "linear", gains: Mapping[float, float] | None = None) -> Floats:
     """The gain of each grade; grades below 0 have none unless ``gains`` gives them one."""
     value = np.maximum(grade, 0.0)
     if gain == "exp":
@@ -114,7 +114,7 @@ def gain_of(grade: Floats, gain: str = "linear", gains: Mapping[float, float] | 
     return value
 
 
-def discount_at(rank: NDArray[np.int64], discount: str, log_base: float) -> Floats:
+def compute_discount(rank: NDArray[np.int64], discount: str, log_base: float) -> Floats:
     """The divisor of a gain at each rank."""
     if discount == "jarvelin":
         return np.maximum(_log(rank.astype(np.float64), log_base), 1.0)
@@ -125,7 +125,7 @@ def _log(x: Floats, base: float) -> Floats:
     return np.log2(x) if base == 2 else np.log(x) / np.log(base)
 
 
-def satisfaction(grade: Floats, max_grade: float, gain: str) -> Floats:
+def compute_satisfaction(grade: Floats, max_grade: float, gain: str) -> Floats:
     """The probability that a document of this grade ends the search."""
     value = np.maximum(grade, 0.0)
     if gain == "ntcir":
@@ -134,7 +134,7 @@ def satisfaction(grade: Floats, max_grade: float, gain: str) -> Floats:
     return chance
 
 
-def scale_top(max_grade: float | None, judged: JudgedRankings) -> float:
+def find_top_grade(max_grade: float | None, judged: JudgedRankings) -> float:
     """The top of the scale: as given, or that of the evaluation; 1 if nothing at all is relevant.
 
     A judged grade above it is an error, retrieved or not: no ranking may fail where another would not.
@@ -156,12 +156,12 @@ def gain_range(settings: Mapping[str, Any], best: float = 1.0) -> tuple[float, f
 JudgedOnly = Annotated[bool, Param("leave out unjudged documents first, so that the others move up (condensed list)")]
 
 
-def _described(judged: JudgedRankings, *, judged_only: JudgedOnly = False) -> Floats:
+def _take_judged_only(judged: JudgedRankings, *, judged_only: JudgedOnly = False) -> Floats:
     """A parameter of many metrics; only the signature is used."""
     raise NotImplementedError
 
 
-JUDGED_ONLY = metric(name="Described")(_described).parameters
+JUDGED_ONLY = metric(name="Described")(_take_judged_only).parameters
 
 
 def condensable_metric(**about: Any) -> Callable[[Callable[..., Floats]], Metric]:
@@ -180,42 +180,42 @@ def condensable_metric(**about: Any) -> Callable[[Callable[..., Floats]], Metric
 relevance_metric = partial(condensable_metric, binary=True)
 
 
-def seen_with(judged: JudgedRankings, settings: Mapping[str, Any]) -> JudgedRankings:
+def condense_if_asked(judged: JudgedRankings, settings: Mapping[str, Any]) -> JudgedRankings:
     """The rankings that a metric with these settings looks at."""
     return condensed(judged) if settings.get("judged_only") else judged
 
 
-def listed_as(judged: JudgedRankings, settings: Mapping[str, Any], cutoff: int | None = None) -> Listing:
+def list_as_scored(judged: JudgedRankings, settings: Mapping[str, Any], cutoff: int | None = None) -> Listing:
     """The list that a metric with these settings looks at."""
-    return list_ranking(seen_with(judged, settings), settings.get("cutoff") if cutoff is None else cutoff)
+    return list_ranking(condense_if_asked(judged, settings), settings.get("cutoff") if cutoff is None else cutoff)
 
 
 MOST_TERMS = 12
 """A sum of more terms is not written out."""
 
 
-def quotient(above: float, below: float) -> tuple[str, float]:
+def format_quotient(above: float, below: float) -> tuple[str, float]:
     """A division in words, and its value; a division by 0 gives 0."""
-    text = f"{shown_number(above)} / {shown_number(below)}"
+    text = f"{format_number(above)} / {format_number(below)}"
     return (f"({text} counts as 0)", 0.0) if below == 0 else (text, above / below)
 
 
-def total(terms: Sequence[float] | NDArray[np.float64]) -> str:
+def format_sum(terms: Sequence[float] | NDArray[np.float64]) -> str:
     """A sum in words, of the terms that are not 0; only its value if there are too many."""
     there = [float(term) for term in terms if term]
     if len(there) <= MOST_TERMS:
-        return " + ".join(map(shown_number, there)) or "0"
-    return shown_number(sum(there))
+        return " + ".join(map(format_number, there)) or "0"
+    return format_number(sum(there))
 
 
-def shared(terms: NDArray[np.float64], among: float) -> tuple[str, float]:
+def format_mean(terms: NDArray[np.float64], among: float) -> tuple[str, float]:
     """A sum divided by a number in words, and its value; a division by 0 gives 0."""
     if not 1 < np.count_nonzero(terms) <= MOST_TERMS or not among:
-        return quotient(float(terms.sum()), among)
-    return f"({total(terms)}) / {shown_number(among)}", float(terms.sum()) / among
+        return format_quotient(float(terms.sum()), among)
+    return f"({format_sum(terms)}) / {format_number(among)}", float(terms.sum()) / among
 
 
-def shared_steps(
+def make_sum_steps(
     listed: Listing,
     columns: Mapping[str, NDArray[Any]],
     adds: Floats,
@@ -231,9 +231,9 @@ def shared_steps(
     The ``terms`` of the sum are written out, if they are not too many.
     """
     if among is None:
-        text, value, shares = total(adds), float(adds.sum()), adds
+        text, value, shares = format_sum(adds), float(adds.sum()), adds
     else:
-        text, value = shared(adds, among) if terms else quotient(float(adds.sum()), among)
+        text, value = format_mean(adds, among) if terms else format_quotient(float(adds.sum()), among)
         shares = adds / among if among else np.zeros(adds.size)
     return make_steps(
         listed,

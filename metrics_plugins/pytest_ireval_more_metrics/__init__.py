@@ -102,6 +102,6 @@ def ireval_resolve_metric() -> list[MetricResolver]:
 @hookimpl
 def ireval_names_elsewhere() -> list[Elsewhere]:
     """The names that other packages have for these and for the core metrics."""
-    from pytest_ireval_more_metrics.other_packages import names_elsewhere  # most runs ask for none
+    from pytest_ireval_more_metrics.other_packages import list_names_elsewhere  # most runs ask for none
 
-    return names_elsewhere()
+    return list_names_elsewhere()

@@ -8,14 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Param, list_ranking, metric, ratio, steps_for
-from pytest_ireval_metrics.agreement import is_within, lists_of, steps_of_lists, steps_of_sets
-from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Integers, Persistence, quotient, shared_steps, summed
+from pytest_ireval_metrics.agreement import is_within, make_list_steps, make_set_steps, pair_lists
+from pytest_ireval_metrics.vocabulary import (
+    Cutoff,
+    Floats,
+    Integers,
+    Persistence,
+    format_quotient,
+    make_sum_steps,
+    sum_prefixes,
+)
 
 if TYPE_CHECKING:
     from pytest_ireval import Steps
 
 
-def _ideal_ranks(listed: Listing, good: NDArray[np.bool_]) -> Integers:
+def _list_ideal_ranks(listed: Listing, good: NDArray[np.bool_]) -> Integers:
     """The rank of each good document in the best ranking: by grade, then as ranked; others get 1, which is not used."""
     ranks = np.ones(listed.rank.size, np.int64)
     for i in np.flatnonzero(good).tolist():
@@ -43,13 +51,13 @@ def compatibility(
     """
     depth, length = np.maximum(judged.retrieved, judged.relevant_count(None)), judged.relevant_count(None)
     weight = np.power(p, np.arange(int(depth.max(initial=0))))
-    tail = summed(weight / np.arange(1, weight.size + 1))
+    tail = sum_prefixes(weight / np.arange(1, weight.size + 1))
     good = judged.hits.grade > 0
-    both_from = np.maximum(judged.hits.rank, _ideal_rank(judged))
+    both_from = np.maximum(judged.hits.rank, _find_ideal_rank(judged))
     overlap = judged.sum(tail[np.where(good, depth[judged.hits.query], 0)] - tail[np.where(good, both_from - 1, 0)])
     if not normalize:
-        return ratio(overlap, summed(weight)[depth])
-    ideal_rank_sum = summed(tail)[length]  # of the sums below each rank of the ideal
+        return ratio(overlap, sum_prefixes(weight)[depth])
+    ideal_rank_sum = sum_prefixes(tail)[length]  # of the sums below each rank of the ideal
     return ratio(overlap, length * tail[depth] - ideal_rank_sum)
 
 
@@ -60,8 +68,8 @@ def _compatibility_steps(judged: JudgedRankings, *, p: float, normalize: bool) -
     size = int(np.count_nonzero(listed.ideal > 0))
     depth = np.arange(1, max(listed.retrieved, size) + 1)
     weight = np.power(p, depth - 1.0)
-    below = summed(weight / depth)
-    ideal = _ideal_ranks(listed, good)
+    below = sum_prefixes(weight / depth)
+    ideal = _list_ideal_ranks(listed, good)
     both = np.maximum(listed.rank, ideal)
     adds = np.where(good, below[-1] - below[both - 1], 0.0)
     among = float((weight * np.minimum(depth, size) / depth).sum() if normalize else weight.sum())
@@ -73,10 +81,10 @@ def _compatibility_steps(judged: JudgedRankings, *, p: float, normalize: bool) -
         "common: documents that both lists have down to that rank",
         f"divided by what the best ranking {'has in common with itself' if normalize else 'could have at most'}",
     ]
-    return shared_steps(listed, columns, adds, among, facts)
+    return make_sum_steps(listed, columns, adds, among, facts)
 
 
-def _ideal_rank(judged: JudgedRankings) -> Integers:
+def _find_ideal_rank(judged: JudgedRankings) -> Integers:
     """For each hit, its rank in the best ranking: by grade, then as retrieved, and what was not retrieved behind."""
     hits, ideal = judged.hits, judged.ideal
     grades = np.unique(ideal.grade)
@@ -102,26 +110,26 @@ def average_overlap(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
         2003; R. Fagin, R. Kumar, D. Sivakumar, 2003.
     Example: AverageOverlap@2 of a b against b a = (0/1 + 2/2) / 2 = 0.5
     """
-    both = lists_of(judged)
+    both = pair_lists(judged)
     longer = np.minimum(np.maximum(both.length, both.other_length), cutoff)
     there = is_within(both, cutoff)
     query, depth = both.query[there], np.maximum(both.rank, both.other_rank)[there]
-    below = summed(1 / np.arange(1.0, int(longer.max(initial=0)) + 1))
+    below = sum_prefixes(1 / np.arange(1.0, int(longer.max(initial=0)) + 1))
     found = np.bincount(query, below[longer[query]] - below[depth - 1], minlength=judged.count)
     return np.where(longer == 0, 1.0, ratio(found, longer))
 
 
 @steps_for(average_overlap)
 def _average_overlap_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
-    both, listed = lists_of(judged), list_ranking(judged, cutoff)
+    both, listed = pair_lists(judged), list_ranking(judged, cutoff)
     longer = min(cutoff, max(int(both.length[0]), int(both.other_length[0])))
     other = judged.rank_in_reference[: listed.rank.size]
     there = (other > 0) & (other <= cutoff)
-    below = summed(1 / np.arange(1.0, longer + 1))
+    below = sum_prefixes(1 / np.arange(1.0, longer + 1))
     adds = np.where(there, below[longer] - below[np.where(there, np.maximum(listed.rank, other), 1) - 1], 0.0)
-    text, value = quotient(float(adds.sum()), float(longer))
+    text, value = format_quotient(float(adds.sum()), float(longer))
     facts = [f"adds: 1 / d for every depth d down to {longer} at which both lists have the document"]
-    return steps_of_lists(judged, listed, adds / max(longer, 1), {}, text, value, facts)
+    return make_list_steps(judged, listed, adds / max(longer, 1), {}, text, value, facts)
 
 
 @metric(name="Jaccard", needs=("documents", "reference"), no_relevant=None)
@@ -133,7 +141,7 @@ def jaccard(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     Reference: P. Jaccard, The distribution of the flora in the alpine zone, New Phytologist 11, 1912.
     Example: Jaccard@3 of a b c d against b e a = 2/4 = 0.5
     """
-    both = lists_of(judged)
+    both = pair_lists(judged)
     common = both.common(is_within(both, cutoff))
     either = np.minimum(both.length, cutoff) + np.minimum(both.other_length, cutoff) - common
     return np.where(either == 0, 1.0, ratio(common, either))
@@ -141,7 +149,7 @@ def jaccard(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
 
 @steps_for(jaccard)
 def _jaccard_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
-    both = lists_of(judged)
+    both = pair_lists(judged)
     common = np.count_nonzero((both.rank <= cutoff) & (both.other_rank <= cutoff))
     either = min(cutoff, int(both.length[0])) + min(cutoff, int(both.other_length[0])) - int(common)
-    return steps_of_sets(judged, cutoff, either, f"{either} documents in either list, down to rank {cutoff}")
+    return make_set_steps(judged, cutoff, either, f"{either} documents in either list, down to rank {cutoff}")

@@ -16,19 +16,19 @@ from pytest_ireval_metrics.average_precision import (
     bpref,
     bpref_steps,
     is_not_relevant,
-    precisions_at_relevant,
-    sum_of_precisions,
+    list_precisions,
+    sum_precisions,
 )
-from pytest_ireval_metrics.sets_and_ranks import relevance_facts
+from pytest_ireval_metrics.sets_and_ranks import describe_relevance
 from pytest_ireval_metrics.vocabulary import (
     Depth,
     Floats,
     Rel,
     condensable_metric,
-    listed_as,
+    format_number,
+    list_as_scored,
+    make_sum_steps,
     relevance_metric,
-    shared_steps,
-    shown_number,
 )
 
 if TYPE_CHECKING:
@@ -66,22 +66,22 @@ def yet_another_average_precision(judged: JudgedRankings, *, rel: Rel = 1) -> Fl
     Reference: S. Robertson, On Smoothing Average Precision, ECIR 2012; trec_eval 10 yaap.
     Example: YAAP of 1 0 1 = log((1 + 5/3) / (1 + 2 - 5/3)) = log(2) = 0.6931
     """
-    total = sum_of_precisions(judged, None, rel)
+    total = sum_precisions(judged, None, rel)
     odds: Floats = (1 + total) / (1 + np.maximum(judged.relevant_count(rel) - total, 0.0))
     return np.log(odds).astype(np.float64)
 
 
 @steps_for(yet_another_average_precision)
 def _yaap_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed, columns, adds = precisions_at_relevant(judged, settings)
+    listed, columns, adds = list_precisions(judged, settings)
     whole = float(adds.sum())
     missing = max(listed.relevant_count(settings["rel"]) - whole, 0.0)
     return make_steps(
         listed,
         columns,
-        arithmetic=f"log((1 + {shown_number(whole)}) / (1 + {shown_number(missing)}))",
+        arithmetic=f"log((1 + {format_number(whole)}) / (1 + {format_number(missing)}))",
         value=log((1 + whole) / (1 + missing)),
-        facts=[*relevance_facts(listed, settings), "YAAP = log((1 + s) / (1 + R - s)), s being the sum"],
+        facts=[*describe_relevance(listed, settings), "YAAP = log((1 + s) / (1 + R - s)), s being the sum"],
     )
 
 
@@ -96,28 +96,30 @@ def graded_average_precision(judged: JudgedRankings, *, cutoff: Depth = None, th
     Example: GAP of 1 0 2 | 1 = (1 + (1 + 2)/3) / 4 = 0.5
     """
     hits = judged.hits
-    taken = _share_of_readers(hits.grade, thresholds)
-    agreed = _shared_so_far(judged, taken) / hits.rank
-    best = np.bincount(judged.ideal.query, _share_of_readers(judged.ideal.grade, thresholds), minlength=judged.count)
+    taken = _compute_share_of_readers(hits.grade, thresholds)
+    agreed = _sum_shared(judged, taken) / hits.rank
+    best = np.bincount(
+        judged.ideal.query, _compute_share_of_readers(judged.ideal.grade, thresholds), minlength=judged.count
+    )
     return ratio(judged.sum(agreed, None if cutoff is None else hits.rank <= cutoff), best)
 
 
 @steps_for(graded_average_precision)
 def _gap_steps(judged: JudgedRankings, *, thresholds: Mapping[float, float] | None, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    readers = np.where(listed.judged, _share_of_readers(listed.grade, thresholds), 0.0)
+    listed = list_as_scored(judged, settings)
+    readers = np.where(listed.judged, _compute_share_of_readers(listed.grade, thresholds), 0.0)
     agreed = np.array([np.minimum(readers[: i + 1], readers[i]).sum() for i in range(readers.size)])
     adds = agreed / listed.rank
-    best = float(_share_of_readers(listed.ideal, thresholds).sum())
+    best = float(_compute_share_of_readers(listed.ideal, thresholds).sum())
     columns = {"readers": readers, "agreed": agreed, "adds": adds, "sum": np.cumsum(adds)}
     facts = [
-        f"readers: how many call a document relevant (all judged documents together: {shown_number(best)})",
+        f"readers: how many call a document relevant (all judged documents together: {format_number(best)})",
         "agreed: readers shared with the documents above, and its own; adds = agreed / rank",
     ]
-    return shared_steps(listed, columns, adds, best, facts)
+    return make_sum_steps(listed, columns, adds, best, facts)
 
 
-def _share_of_readers(grade: Floats, thresholds: Mapping[float, float] | None) -> Floats:
+def _compute_share_of_readers(grade: Floats, thresholds: Mapping[float, float] | None) -> Floats:
     """The readers who call a document of each grade relevant, up to a factor."""
     if thresholds is None:
         return np.maximum(grade, 0.0)
@@ -129,12 +131,12 @@ def _share_of_readers(grade: Floats, thresholds: Mapping[float, float] | None) -
     return taken
 
 
-def _shared_so_far(judged: JudgedRankings, value: Floats) -> Floats:
+def _sum_shared(judged: JudgedRankings, value: Floats) -> Floats:
     """For each hit, the sum of min(value, its own value) over this and the higher hits of its query.
 
     The values of a query are steps; each step adds its height for every hit so far that reaches it.
     """
-    step, height = _steps(judged, value)
+    step, height = _count_levels(judged, value)
     total = np.zeros(value.size)
     for number in range(1, int(step.max(initial=0)) + 1):
         reached = step >= number
@@ -143,7 +145,7 @@ def _shared_so_far(judged: JudgedRankings, value: Floats) -> Floats:
     return total
 
 
-def _steps(judged: JudgedRankings, value: Floats) -> tuple[NDArray[np.int64], Floats]:
+def _count_levels(judged: JudgedRankings, value: Floats) -> tuple[NDArray[np.int64], Floats]:
     query = judged.hits.query
     order = np.lexsort((value, query))
     sorted_query, sorted_value = query[order], value[order]
@@ -219,4 +221,4 @@ def _inferred_ap_steps(judged: JudgedRankings, *, rel: float) -> Steps:
         "chance = (found + e) / (found + not + 2e), e = 0.00001",
         "adds = (1 + pooled * chance) / rank",
     ]
-    return shared_steps(listed, {**columns, "sum": np.cumsum(adds)}, adds, count, facts)
+    return make_sum_steps(listed, {**columns, "sum": np.cumsum(adds)}, adds, count, facts)

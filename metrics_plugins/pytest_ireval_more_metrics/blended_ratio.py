@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 
 from pytest_ireval import JudgedRankings, MetricError, Param, make_steps, ratio, steps_for
-from pytest_ireval_metrics.average_precision import divisor_of, divisor_within
+from pytest_ireval_metrics.average_precision import compute_divisors, find_divisor
 from pytest_ireval_metrics.blended_ratio import (
     Blend,
     RatioBeta,
-    best_of_relevant,
-    best_so_far,
     blend_with_ideal,
-    blended_ratio,
-    collected_gain,
-    ratio_facts,
+    compute_blended_ratio,
+    compute_collected_gain,
+    describe_ratio,
+    find_best_so_far,
+    order_relevant,
     ratio_metric,
 )
-from pytest_ireval_metrics.sets_and_ranks import relevance_facts
+from pytest_ireval_metrics.sets_and_ranks import describe_relevance
 from pytest_ireval_metrics.vocabulary import (
     Denominator,
     Depth,
@@ -29,29 +29,29 @@ from pytest_ireval_metrics.vocabulary import (
     Integers,
     Mask,
     Rel,
-    found_within,
-    gain_of,
-    quotient,
-    shared_steps,
-    shown_number,
+    compute_gain,
+    format_number,
+    format_quotient,
+    make_sum_steps,
+    mark_found,
 )
 
 if TYPE_CHECKING:
     from pytest_ireval import Steps
 
 
-def _at(blend: Blend, row: Integers, settings: Mapping[str, Any], said: str) -> Steps:
+def _make_steps_at(blend: Blend, row: Integers, settings: Mapping[str, Any], said: str) -> Steps:
     """The blended ratio at one row; relevant documents down to it make up its upper side."""
     listed = blend.listed
     text, value, shares = "0", 0.0, np.zeros(listed.rank.size)
     where = "no relevant document is there"
     if row.size:
         i = int(row[0])
-        text, value = quotient(float(blend.above[i]), float(blend.below[i]))
+        text, value = format_quotient(float(blend.above[i]), float(blend.below[i]))
         shares = np.where(listed.rank <= listed.rank[i], settings["beta"] * blend.gain + blend.relevant, 0.0)
         shares = shares / blend.below[i]
         where = f"{said} {listed.rank[i]}"
-    columns, facts = blend.columns(blend.ratio), ratio_facts(listed, settings, where)
+    columns, facts = blend.columns(blend.ratio), describe_ratio(listed, settings, where)
     return make_steps(listed, columns, arithmetic=text, value=value, facts=facts, shares=shares)
 
 
@@ -67,17 +67,19 @@ def average_weighted_precision(
     Example: AWP of 0 3 | 1 = (3 / 4) / 2 = 0.375
     """
     hits = judged.hits
-    best = best_so_far(best_of_relevant(judged, rel, gains), hits.query, hits.rank)
-    weighted = ratio(collected_gain(judged, rel, gains), best)
-    return ratio(judged.sum(weighted, found_within(judged, rel, cutoff)), divisor_of(judged, rel, denominator, cutoff))
+    best = find_best_so_far(order_relevant(judged, rel, gains), hits.query, hits.rank)
+    weighted = ratio(compute_collected_gain(judged, rel, gains), best)
+    return ratio(
+        judged.sum(weighted, mark_found(judged, rel, cutoff)), compute_divisors(judged, rel, denominator, cutoff)
+    )
 
 
 @steps_for(average_weighted_precision)
 def _awp_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     blend = blend_with_ideal(judged, settings)
     adds = np.where(blend.relevant, ratio(blend.cumulated, blend.best), 0.0)
-    facts = [*relevance_facts(blend.listed, settings), "ratio = cg / cg*"]
-    return shared_steps(blend.listed, blend.columns(adds), adds, divisor_within(blend.listed, settings), facts)
+    facts = [*describe_relevance(blend.listed, settings), "ratio = cg / cg*"]
+    return make_sum_steps(blend.listed, blend.columns(adds), adds, find_divisor(blend.listed, settings), facts)
 
 
 @ratio_metric(name="OMeasure", spellings={"O_measure": {}})
@@ -90,14 +92,14 @@ def o_measure(
     Reference: T. Sakai, On the properties of evaluation metrics for finding one highly relevant document, IPSJ 2007.
     Example: OMeasure of 0 1 3 = (1 + 1) / (4 + 2) = 0.3333
     """
-    first = found_within(judged, rel, cutoff) & (judged.relevant_so_far(rel) == 1)
-    return judged.sum(blended_ratio(judged, rel, beta, gains), first)
+    first = mark_found(judged, rel, cutoff) & (judged.relevant_so_far(rel) == 1)
+    return judged.sum(compute_blended_ratio(judged, rel, beta, gains), first)
 
 
 @steps_for(o_measure)
 def _o_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     blend = blend_with_ideal(judged, settings)
-    return _at(blend, np.flatnonzero(blend.relevant)[:1], settings, "the first relevant document is at rank")
+    return _make_steps_at(blend, np.flatnonzero(blend.relevant)[:1], settings, "the first relevant document is at rank")
 
 
 @ratio_metric(
@@ -116,14 +118,14 @@ def p_measure(
     Reference: T. Sakai, On the properties of evaluation metrics for finding one highly relevant document, IPSJ 2007.
     Example: PMeasure of 1 3 0 3 = (4 + 2) / (6 + 2) = 0.75
     """
-    stop = _preferred_rank(judged, found_within(judged, rel, cutoff))
-    return judged.sum(blended_ratio(judged, rel, beta, gains), judged.hits.rank == stop[judged.hits.query])
+    stop = _find_preferred_rank(judged, mark_found(judged, rel, cutoff))
+    return judged.sum(compute_blended_ratio(judged, rel, beta, gains), judged.hits.rank == stop[judged.hits.query])
 
 
 @steps_for(p_measure)
 def _p_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     blend = blend_with_ideal(judged, settings)
-    return _at(blend, blend.preferred, settings, "the first of the best documents is at rank")
+    return _make_steps_at(blend, blend.preferred, settings, "the first of the best documents is at rank")
 
 
 @ratio_metric(
@@ -143,9 +145,9 @@ def p_plus(
     Reference: T. Sakai, Bootstrap-based comparisons of IR metrics for finding one relevant document, AIRS 2006.
     Example: PPlus of 1 3 0 3 = ((1 + 1) / (3 + 1) + (4 + 2) / (6 + 2)) / 2 = 0.625
     """
-    counts = found_within(judged, rel, cutoff)
-    counts = counts & (judged.hits.rank <= _preferred_rank(judged, counts)[judged.hits.query])
-    return ratio(judged.sum(blended_ratio(judged, rel, beta, gains), counts), judged.sum(counts))
+    counts = mark_found(judged, rel, cutoff)
+    counts = counts & (judged.hits.rank <= _find_preferred_rank(judged, counts)[judged.hits.query])
+    return ratio(judged.sum(compute_blended_ratio(judged, rel, beta, gains), counts), judged.sum(counts))
 
 
 @steps_for(p_plus)
@@ -153,11 +155,13 @@ def _p_plus_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     blend = blend_with_ideal(judged, settings)
     last = int(blend.preferred[0]) + 1 if blend.preferred.size else 0
     adds = np.where(blend.listed.rank <= last, blend.ratio, 0.0)
-    facts = ratio_facts(blend.listed, settings, f"relevant documents count down to rank {last}, the first of the best")
-    return shared_steps(blend.listed, blend.columns(blend.ratio), adds, int(blend.relevant[:last].sum()), facts)
+    facts = describe_ratio(
+        blend.listed, settings, f"relevant documents count down to rank {last}, the first of the best"
+    )
+    return make_sum_steps(blend.listed, blend.columns(blend.ratio), adds, int(blend.relevant[:last].sum()), facts)
 
 
-def _preferred_rank(judged: JudgedRankings, among: Mask) -> Integers:
+def _find_preferred_rank(judged: JudgedRankings, among: Mask) -> Integers:
     """Per query, the first rank of the best grade among these hits; 0 if there are none."""
     query, grade, rank = judged.hits.query[among], judged.hits.grade[among], judged.hits.rank[among]
     order = np.lexsort((rank, -grade, query))
@@ -210,21 +214,23 @@ def normalised_cumulative_utility(
     """
     relevant = judged.relevant(rel)
     settings = {"stop": stop, "gamma": gamma, "rel": rel, "gains": gains, "stops": stops}
-    stopping, all_readers = _readers(judged, judged.hits.grade, judged.relevant_so_far(rel), settings)
-    return ratio(judged.sum(stopping * blended_ratio(judged, rel, beta, gains), relevant), all_readers)
+    stopping, all_readers = _distribute_readers(judged, judged.hits.grade, judged.relevant_so_far(rel), settings)
+    return ratio(judged.sum(stopping * compute_blended_ratio(judged, rel, beta, gains), relevant), all_readers)
 
 
 @steps_for(normalised_cumulative_utility)
 def _ncu_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     blend = blend_with_ideal(judged, settings)
-    stopping, everybody = _readers(judged, blend.listed.grade, blend.found, settings)
+    stopping, everybody = _distribute_readers(judged, blend.listed.grade, blend.found, settings)
     columns = {**blend.columns(blend.ratio), "readers": np.where(blend.relevant, stopping, np.nan)}
-    fact = f"of {shown_number(everybody[0])} readers, the number that stops at each; times ratio, added up"
+    fact = f"of {format_number(everybody[0])} readers, the number that stops at each; times ratio, added up"
     adds = blend.ratio * stopping
-    return shared_steps(blend.listed, columns, adds, float(everybody[0]), ratio_facts(blend.listed, settings, fact))
+    return make_sum_steps(
+        blend.listed, columns, adds, float(everybody[0]), describe_ratio(blend.listed, settings, fact)
+    )
 
 
-def _readers(
+def _distribute_readers(
     judged: JudgedRankings, grade: Floats, so_far: Integers, settings: Mapping[str, Any]
 ) -> tuple[Floats, Floats]:
     """The readers who stop at documents of these grades, with ``so_far`` relevant ones, and all readers of a query."""
@@ -238,6 +244,6 @@ def _readers(
     if stops and min(stops.values()) < 0:
         raise MetricError("a share of readers is not below 0: give stops where gains are below 0")
     ideal = judged.ideal
-    willing = np.where(ideal.grade >= rel, gain_of(ideal.grade, "linear", stops), 0.0)
+    willing = np.where(ideal.grade >= rel, compute_gain(ideal.grade, "linear", stops), 0.0)
     all_readers = np.bincount(ideal.query, willing, minlength=judged.count).astype(np.float64)
-    return gain_of(grade, "linear", stops), all_readers
+    return compute_gain(grade, "linear", stops), all_readers

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from pytest_ireval import JudgedRankings, Metric, MetricError, Param, list_ranking, make_steps, metric, steps_for
-from pytest_ireval_metrics.vocabulary import Floats, MaxGrade, number_of_field, scale_top, shown_number, total
+from pytest_ireval_metrics.vocabulary import (
+    Floats,
+    MaxGrade,
+    find_top_grade,
+    format_number,
+    format_sum,
+    parse_field_number,
+)
 
 if TYPE_CHECKING:
     from pytest_ireval import Steps
@@ -84,39 +91,41 @@ GoesOn = Callable[..., Floats]
 Settings = Mapping[str, Any]
 
 
-def _read(goes_on: GoesOn, judged: JudgedRankings, settings: Settings, queries: slice, unjudged: float) -> _Reading:
+def _simulate_reading(
+    goes_on: GoesOn, judged: JudgedRankings, settings: Settings, queries: slice, unjudged: float
+) -> _Reading:
     """Read the lists of some queries; every reader stops at the cutoff."""
-    gain = _gains(judged, settings, queries, unjudged)
-    cost = np.ones(gain.shape) if settings["cost"] is None else _costs(judged, settings, queries)
+    gain = _compute_gains(judged, settings, queries, unjudged)
+    cost = np.ones(gain.shape) if settings["cost"] is None else _read_costs(judged, settings, queries)
     reader = GainAndCost(gain, cost, np.arange(1.0, gain.shape[1] + 1))
-    chance = np.array(np.broadcast_to(goes_on(reader, **_own(settings)), gain.shape))
+    chance = np.array(np.broadcast_to(goes_on(reader, **_select_own(settings)), gain.shape))
     chance[:, -1] = 0.0
     reaches = np.ones(gain.shape)
     np.cumprod(chance[:, :-1], axis=1, out=reaches[:, 1:])
     return _Reading(reader, chance, reaches)
 
 
-def _gains(judged: JudgedRankings, settings: Settings, queries: slice, unjudged: float) -> Floats:
+def _compute_gains(judged: JudgedRankings, settings: Settings, queries: slice, unjudged: float) -> Floats:
     """Gains by rank; documents without a judgment, and places below the list, have the gain ``unjudged``."""
     rows = slice(judged.first[queries.start], judged.first[queries.stop])
     query, rank = judged.hits.query[rows] - queries.start, judged.hits.rank[rows]
     within = rank <= settings["cutoff"]
     gain = np.full((queries.stop - queries.start, settings["cutoff"]), unjudged)
-    least, top = _scale(judged, settings)
+    least, top = _find_scale(judged, settings)
     gain[query[within], rank[within] - 1] = np.maximum(judged.hits.grade[rows][within] - least, 0.0) / (top - least)
     return gain
 
 
-def _scale(judged: JudgedRankings, settings: Settings) -> tuple[float, float]:
+def _find_scale(judged: JudgedRankings, settings: Settings) -> tuple[float, float]:
     """The highest grade without gain, and the grade of gain 1."""
     least, given = settings["min_grade"], settings["max_grade"]
     if given is not None and given <= least:
         raise MetricError(f"min_grade={least:g} is not below max_grade={given:g}")
-    top = scale_top(given, judged)
+    top = find_top_grade(given, judged)
     return least, top if top > least else least + 1
 
 
-def _costs(judged: JudgedRankings, settings: Settings, queries: slice) -> Floats:
+def _read_costs(judged: JudgedRankings, settings: Settings, queries: slice) -> Floats:
     documents, fields, name = judged.documents, judged.fields, settings["cost"]
     if documents is None or fields is None:
         raise MetricError("cost is a field of documents: give fields={document: {name: value}}")
@@ -126,7 +135,7 @@ def _costs(judged: JudgedRankings, settings: Settings, queries: slice) -> Floats
     rank = rows - first[query]
     within = rank < settings["cutoff"]
     texts = documents.ids.texts(rows[within])
-    found = np.array([_cost_of(text, fields.get(text, {}).get(name), name) for text in texts])  # a map of Python
+    found = np.array([_parse_cost(text, fields.get(text, {}).get(name), name) for text in texts])  # a map of Python
     highest = np.zeros(first.size - 1)
     np.maximum.at(highest, query[within], found)
     cost = np.repeat(np.where(highest > 0, highest, 1.0)[:, None], settings["cutoff"], axis=1)
@@ -134,35 +143,35 @@ def _costs(judged: JudgedRankings, settings: Settings, queries: slice) -> Floats
     return cost
 
 
-def _cost_of(document: str, value: object, name: str) -> float:
-    number = number_of_field(value)
+def _parse_cost(document: str, value: object, name: str) -> float:
+    number = parse_field_number(value)
     if number is None or number <= 0:
         raise MetricError(f"the field {name!r} of document {document!r} is {value!r}; a cost is a number above 0")
     return number
 
 
-def _blocks(judged: JudgedRankings, cutoff: int) -> Iterator[slice]:
+def _split_blocks(judged: JudgedRankings, cutoff: int) -> Iterator[slice]:
     """Queries, as many at a time as fit into memory together."""
     step = max(1, CELLS // cutoff)
     return (slice(start, min(start + step, judged.count)) for start in range(0, judged.count, step))
 
 
-def _values(goes_on: GoesOn, judged: JudgedRankings, settings: Settings) -> Floats:
+def _compute_values(goes_on: GoesOn, judged: JudgedRankings, settings: Settings) -> Floats:
     found, what = np.zeros(judged.count), settings["measure"]
-    for queries in _blocks(judged, settings["cutoff"]):
-        found[queries] = _read(goes_on, judged, settings, queries, 0.0).measured(what)
+    for queries in _split_blocks(judged, settings["cutoff"]):
+        found[queries] = _simulate_reading(goes_on, judged, settings, queries, 0.0).measured(what)
         if what == "residual":
-            found[queries] = _read(goes_on, judged, settings, queries, 1.0).measured("EU") - found[queries]
+            found[queries] = _simulate_reading(goes_on, judged, settings, queries, 1.0).measured("EU") - found[queries]
     return found
 
 
-def _own(settings: Settings) -> dict[str, Any]:
+def _select_own(settings: Settings) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if name not in COMMON}
 
 
-def _steps(goes_on: GoesOn, formula: str, judged: JudgedRankings, settings: Settings) -> Steps:
+def _show_steps(goes_on: GoesOn, formula: str, judged: JudgedRankings, settings: Settings) -> Steps:
     listed, what = list_ranking(judged, settings["cutoff"]), settings["measure"]
-    reading = _read(goes_on, judged, settings, slice(0, 1), 0.0)
+    reading = _simulate_reading(goes_on, judged, settings, slice(0, 1), 0.0)
     size = listed.rank.size
     gain, cost, chance, reaches = (
         each[0, :size] for each in (reading.reader.gain, reading.reader.cost, reading.goes_on, reading.reaches)
@@ -173,36 +182,39 @@ def _steps(goes_on: GoesOn, formula: str, judged: JudgedRankings, settings: Sett
     depth, value = (float(reading.measured(each)[0]) for each in ("ED", what))
     shares = {"EU": gain * reaches / depth, "ETU": gain * reaches}.get(what)
     if what in ("EU", "ETU"):
-        text = total(gain * reaches) if what == "ETU" else f"{shown_number(value * depth)} / {shown_number(depth)}"
+        text = (
+            format_sum(gain * reaches) if what == "ETU" else f"{format_number(value * depth)} / {format_number(depth)}"
+        )
     elif what == "residual":
-        highest = float(_read(goes_on, judged, settings, slice(0, 1), 1.0).measured("EU")[0])
-        text, value = f"{shown_number(highest)} - {shown_number(value)}", highest - value
+        highest = float(_simulate_reading(goes_on, judged, settings, slice(0, 1), 1.0).measured("EU")[0])
+        text, value = f"{format_number(highest)} - {format_number(value)}", highest - value
     else:
-        text = _closing(what, reaches if what == "ED" else reaches * cost, value, depth)
-    facts = [*_facts(judged, settings, formula), f"ED = {shown_number(depth)} documents are read on average"]
+        text = _format_closing(what, reaches if what == "ED" else reaches * cost, value, depth)
+    facts = [*_describe_model(judged, settings, formula), f"ED = {format_number(depth)} documents are read on average"]
     return make_steps(listed, columns, arithmetic=text, value=value, facts=facts, shares=shares)
 
 
-def _closing(what: str, terms: Floats, value: float, depth: float) -> str:
+def _format_closing(what: str, terms: Floats, value: float, depth: float) -> str:
     """The documents read, or the cost, in the list and below it."""
     whole, seen = value * depth if what == "EC" else value, float(terms.sum())
-    text = f"{shown_number(seen)} + {shown_number(whole - seen)}"
-    return f"({text}) / {shown_number(depth)}" if what == "EC" else text
+    text = f"{format_number(seen)} + {format_number(whole - seen)}"
+    return f"({text}) / {format_number(depth)}" if what == "EC" else text
 
 
-def _facts(judged: JudgedRankings, settings: Settings, formula: str) -> Iterator[str]:
-    least, top = _scale(judged, settings)
-    above = f"(grade - {shown_number(least)})" if least else "grade"
-    yield f"gain = {above} / {shown_number(top - least)}, at least 0"
+def _describe_model(judged: JudgedRankings, settings: Settings, formula: str) -> Iterator[str]:
+    least, top = _find_scale(judged, settings)
+    above = f"(grade - {format_number(least)})" if least else "grade"
+    yield f"gain = {above} / {format_number(top - least)}, at least 0"
     yield f"goes_on = {formula}"
     yield from (
-        f"{name} = {value if isinstance(value, str) else shown_number(value)}" for name, value in _own(settings).items()
+        f"{name} = {value if isinstance(value, str) else format_number(value)}"
+        for name, value in _select_own(settings).items()
     )
     yield f"every reader stops at rank {settings['cutoff']}"
     yield "reaches = the product of goes_on of all ranks above; product = gain * reaches"
 
 
-def _common(
+def _take_common(
     judged: JudgedRankings,
     *,
     cutoff: Deep = DEEPEST,
@@ -215,7 +227,7 @@ def _common(
     raise NotImplementedError
 
 
-COMMON = {each.name: each for each in metric(name="Common")(_common).parameters}
+COMMON = {each.name: each for each in metric(name="Common")(_take_common).parameters}
 EXPECTED = ("EU", "ETU")
 
 
@@ -261,7 +273,7 @@ def user_model(
 
     def make(goes_on: GoesOn) -> Metric:
         def batch(judged: JudgedRankings, **settings: Any) -> Floats:
-            return _values(goes_on, judged, settings)
+            return _compute_values(goes_on, judged, settings)
 
         own = metric(
             name=name,
@@ -279,7 +291,7 @@ def user_model(
 
         @steps_for(made)
         def steps(judged: JudgedRankings, **settings: Any) -> Steps:
-            return _steps(goes_on, formula, judged, settings)
+            return _show_steps(goes_on, formula, judged, settings)
 
         return made
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from pytest_ireval import JudgedRankings, Param, list_ranking, make_steps, metric, ratio, steps_for
-from pytest_ireval_metrics.agreement import lists_of
-from pytest_ireval_metrics.vocabulary import Depth, Floats, Integers, Mask, shown_number, summed
+from pytest_ireval_metrics.agreement import pair_lists
+from pytest_ireval_metrics.vocabulary import Depth, Floats, Integers, Mask, format_number, sum_prefixes
 
 if TYPE_CHECKING:
     from pytest_ireval import Steps
@@ -36,7 +36,7 @@ ApTies = Annotated[
 correlation_metric = partial(metric, needs=("documents", "reference"), no_relevant=None, range=(-1, 1))
 
 
-class _Compared(NamedTuple):
+class _ComparedLists(NamedTuple):
     """The documents of both lists, by query and own rank.
 
     ``own`` and ``other`` are ranks; documents that a list lacks come after its last one, in the order of the other
@@ -75,7 +75,7 @@ class _Compared(NamedTuple):
     def _ordered_alike(self) -> Integers:
         return 2 * self.above + self.size[self.query] - self.own - self.other + 1
 
-    def turned(self) -> _Compared:
+    def turned(self) -> _ComparedLists:
         """The same with the two lists exchanged."""
         order = np.lexsort((self.other, self.query))
         return self._replace(
@@ -89,12 +89,12 @@ class _Compared(NamedTuple):
         )
 
 
-def _compared(judged: JudgedRankings, cutoff: int | None, missing: str) -> _Compared:
-    return judged.remember(("compared", cutoff, missing), lambda: _joined(judged, cutoff, missing))
+def _compare_lists(judged: JudgedRankings, cutoff: int | None, missing: str) -> _ComparedLists:
+    return judged.remember(("compared", cutoff, missing), lambda: _join_lists(judged, cutoff, missing))
 
 
-def _joined(judged: JudgedRankings, cutoff: int | None, missing: str) -> _Compared:
-    both, count = lists_of(judged), judged.count
+def _join_lists(judged: JudgedRankings, cutoff: int | None, missing: str) -> _ComparedLists:
+    both, count = pair_lists(judged), judged.count
     depth = np.iinfo(np.int64).max if cutoff is None else cutoff
     query = np.repeat(np.arange(count), both.length)
     own = np.arange(query.size) - (np.cumsum(both.length) - both.length)[query] + 1
@@ -120,13 +120,13 @@ def _joined(judged: JudgedRankings, cutoff: int | None, missing: str) -> _Compar
     other_rank = np.empty(query.size, np.int64)
     other_rank[np.lexsort((np.where(other > 0, other, own), other == 0, query))] = rank
     lacks, other_lacks = (own == 0).astype(np.int64), (other == 0).astype(np.int64)
-    return _Compared(
+    return _ComparedLists(
         query=query,
         own=rank,
         other=other_rank,
         lacks=lacks,
         other_lacks=other_lacks,
-        above=_above(query, other_rank),
+        above=_count_above(query, other_rank),
         size=size,
         missing=np.bincount(query, lacks, minlength=count).astype(np.int64),
         other_missing=np.bincount(query, other_lacks, minlength=count).astype(np.int64),
@@ -134,7 +134,7 @@ def _joined(judged: JudgedRankings, cutoff: int | None, missing: str) -> _Compar
     )
 
 
-def _above(query: Integers, other: Integers) -> Integers:
+def _count_above(query: Integers, other: Integers) -> Integers:
     """For each document, the number of those of its query that come before it both here and by ``other``.
 
     Bit by bit, from the highest: of ranks with equal higher bits, those with a 0 are above those with a 1.
@@ -151,8 +151,10 @@ def _above(query: Integers, other: Integers) -> Integers:
     return count
 
 
-def _steps(judged: JudgedRankings, settings: Mapping[str, Any], text: str, value: float, facts: Sequence[str]) -> Steps:
-    found = _compared(judged, settings["cutoff"], settings["missing"])
+def _make_steps(
+    judged: JudgedRankings, settings: Mapping[str, Any], text: str, value: float, facts: Sequence[str]
+) -> Steps:
+    found = _compare_lists(judged, settings["cutoff"], settings["missing"])
     listed = list_ranking(judged, settings["cutoff"])
     other = judged.rank_in_reference[: listed.rank.size].astype(np.float64)
     empty = "there is no correlation: the value is 1 for equal lists, else 0"
@@ -160,7 +162,7 @@ def _steps(judged: JudgedRankings, settings: Mapping[str, Any], text: str, value
     return make_steps(
         listed,
         {"in reference": np.where(other > 0, other, np.nan)},
-        arithmetic=text if defined else shown_number(float(found.equal[0])),
+        arithmetic=text if defined else format_number(float(found.equal[0])),
         value=value,
         facts=[*facts, *([] if defined else [empty])],
         second_title=f"the {found.size[0]} documents that are compared; those that a list lacks have no rank there",
@@ -176,12 +178,12 @@ def _steps(judged: JudgedRankings, settings: Mapping[str, Any], text: str, value
 AGREES = "agrees, differs: the number of other documents in the same, and in the opposite order to it in both lists"
 
 
-def _defined(values: Floats, found: _Compared, where: Mask) -> Floats:
+def _fill_undefined(values: Floats, found: _ComparedLists, where: Mask) -> Floats:
     """Values where there is a correlation, rounding off; elsewhere 1 for equal lists, and 0."""
     return np.where(where, np.clip(np.where(found.equal > 0, 1.0, values), -1, 1), found.equal)
 
 
-class _Pairs(NamedTuple):
+class _PairCounts(NamedTuple):
     """Per query, numbers of pairs of documents: agreeing less differing ones, and those that each list orders."""
 
     net: Floats
@@ -190,11 +192,11 @@ class _Pairs(NamedTuple):
     whole: Floats
 
 
-def _pairs(found: _Compared) -> _Pairs:
+def _count_pairs(found: _ComparedLists) -> _PairCounts:
     whole, lacking, other_lacking = (
         number * (number - 1) / 2 for number in (found.size, found.missing, found.other_missing)
     )
-    return _Pairs(found.sum(found.agrees - found.differs) / 2, whole - lacking, whole - other_lacking, whole)
+    return _PairCounts(found.sum(found.agrees - found.differs) / 2, whole - lacking, whole - other_lacking, whole)
 
 
 @correlation_metric(name="KendallTau")
@@ -207,29 +209,29 @@ def kendall_tau(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missin
         R. Kumar, D. Sivakumar, Comparing top k lists, 2003, see them.
     Example: KendallTau of a b c against b a d = (4 - 2) / (6 * 6)^0.5 = 0.3333
     """
-    found = _compared(judged, cutoff, missing)
-    net, ordered, other_ordered, whole = _pairs(found)
+    found = _compare_lists(judged, cutoff, missing)
+    net, ordered, other_ordered, whole = _count_pairs(found)
     among = whole if ties == "a" else np.sqrt(ordered * other_ordered)
-    return _defined(ratio(net, among), found, among > 0)
+    return _fill_undefined(ratio(net, among), found, among > 0)
 
 
 @steps_for(kendall_tau)
 def _kendall_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    found = _compared(judged, settings["cutoff"], settings["missing"])
-    net, ordered, other_ordered, whole = (float(each[0]) for each in _pairs(found))
+    found = _compare_lists(judged, settings["cutoff"], settings["missing"])
+    net, ordered, other_ordered, whole = (float(each[0]) for each in _count_pairs(found))
     below = f"{whole:.0f}" if settings["ties"] == "a" else f"({ordered:.0f} * {other_ordered:.0f})^0.5"
     text = f"{net:.0f} / {below}" if (whole if settings["ties"] == "a" else ordered * other_ordered) else ""
     value = float(kendall_tau.batch(judged, **settings)[0])
     said = "of all pairs" if settings["ties"] == "a" else "of the pairs that each list orders"
-    return _steps(judged, settings, text, value, [AGREES, f"agreeing less differing pairs, as a share {said}"])
+    return _make_steps(judged, settings, text, value, [AGREES, f"agreeing less differing pairs, as a share {said}"])
 
 
-def _truth(missing: str) -> str:
+def _describe_pairs(missing: str) -> str:
     """The documents that are compared with the reference as the truth: what it lacks has no place in it."""
     return "ignore" if missing == "ignore" else "reference"
 
 
-def _strictly_above(found: _Compared) -> Integers:
+def _count_strictly_above(found: _ComparedLists) -> Integers:
     """For each document, the documents above in both lists; among those that a list lacks, none is above another."""
     seen, seen_there = (found.size - each for each in (found.missing, found.other_missing))
     tied = found.lacks * (found.own - seen[found.query] - 1)
@@ -238,24 +240,24 @@ def _strictly_above(found: _Compared) -> Integers:
     return above
 
 
-def _one_way(found: _Compared) -> tuple[Floats, Mask]:
+def _compare_one_way(found: _ComparedLists) -> tuple[Floats, Mask]:
     """Per query, tau AP down the own list with ties as in version b; and where it is defined."""
     seen = found.size - found.missing
     before = np.where(found.lacks > 0, seen[found.query], found.own - 1)
     among = np.where(seen > 0, found.size - 1, 0)
-    value = 2 * ratio(found.sum(ratio(_strictly_above(found), before)), among) - 1
+    value = 2 * ratio(found.sum(ratio(_count_strictly_above(found), before)), among) - 1
     return value, (among > 0) & (found.other_missing < found.size)
 
 
-def _expected_above(found: _Compared) -> Floats:
+def _expect_above(found: _ComparedLists) -> Floats:
     """Per query, the sum of shares of documents above that belong there; over all orders of those that are missing."""
-    harmonic = summed(1 / np.arange(1, int(found.size.max(initial=0)) + 1))
+    harmonic = sum_prefixes(1 / np.arange(1, int(found.size.max(initial=0)) + 1))
     seen, lacking = found.size - found.missing, found.missing
     most = np.maximum(found.size - 1, 0)
     mean = ratio(harmonic[most] - harmonic[np.maximum(seen - 1, 0)], lacking) * (seen > 0)
     share = np.where(found.lacks > 0, mean[found.query], ratio(np.ones(found.own.size), found.own - 1))
     inside = (np.maximum(lacking - 1, 0) - seen * (harmonic[most] - harmonic[seen])) / 2
-    return found.sum(_strictly_above(found) * share) + np.where(lacking > 0, inside, 0.0)
+    return found.sum(_count_strictly_above(found) * share) + np.where(lacking > 0, inside, 0.0)
 
 
 @correlation_metric(name="TauAP")
@@ -270,11 +272,11 @@ def tau_ap(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missing = "
     Example: TauAP of a b c against b a c = 2/2 * (0/1 + 2/2) - 1 = 0.0
     """
     if ties == "a":
-        found = _compared(judged, cutoff, _truth(missing))
-        return _defined(2 * ratio(_expected_above(found), found.size - 1) - 1, found, found.size > 1)
-    found = _compared(judged, cutoff, missing)
-    (one, defined), (other, _) = _one_way(found), _one_way(found.turned())
-    return _defined((one + other) / 2, found, defined)
+        found = _compare_lists(judged, cutoff, _describe_pairs(missing))
+        return _fill_undefined(2 * ratio(_expect_above(found), found.size - 1) - 1, found, found.size > 1)
+    found = _compare_lists(judged, cutoff, missing)
+    (one, defined), (other, _) = _compare_one_way(found), _compare_one_way(found.turned())
+    return _fill_undefined((one + other) / 2, found, defined)
 
 
 @steps_for(tau_ap)
@@ -282,18 +284,18 @@ def _ap_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     missing, ties = settings["missing"], settings["ties"]
     value = float(tau_ap.batch(judged, **settings)[0])
     if ties == "a":
-        found = _compared(judged, settings["cutoff"], _truth(missing))
-        total, size = float(_expected_above(found)[0]), int(found.size[0])
-        text = f"2 / {size - 1} * {shown_number(total)} - 1" if size > 1 else ""
+        found = _compare_lists(judged, settings["cutoff"], _describe_pairs(missing))
+        total, size = float(_expect_above(found)[0]), int(found.size[0])
+        text = f"2 / {size - 1} * {format_number(total)} - 1" if size > 1 else ""
         facts = [f"summed over the {size} documents that the reference has: the share of those above that belong there"]
-        return _steps(judged, settings, text, value, facts)
-    found = _compared(judged, settings["cutoff"], missing)
-    (one, defined), (other, _) = ((each[0] for each in _one_way(way)) for way in (found, found.turned()))
-    text = f"({shown_number(float(one))} + {shown_number(float(other))}) / 2" if defined else ""
-    return _steps(judged, settings, text, value, ["the mean of both ways: down this list, and down the reference"])
+        return _make_steps(judged, settings, text, value, facts)
+    found = _compare_lists(judged, settings["cutoff"], missing)
+    (one, defined), (other, _) = ((each[0] for each in _compare_one_way(way)) for way in (found, found.turned()))
+    text = f"({format_number(float(one))} + {format_number(float(other))}) / 2" if defined else ""
+    return _make_steps(judged, settings, text, value, ["the mean of both ways: down this list, and down the reference"])
 
 
-def _places(found: _Compared) -> tuple[Floats, Floats]:
+def _compute_places(found: _ComparedLists) -> tuple[Floats, Floats]:
     """Own and other ranks less their mean; documents that a list lacks share the mean of the ranks below it."""
     middle = (found.size + 1)[found.query] / 2
     pairs = ((found.own, found.lacks, found.missing), (found.other, found.other_lacks, found.other_missing))
@@ -303,8 +305,8 @@ def _places(found: _Compared) -> tuple[Floats, Floats]:
     )
 
 
-def _moments(found: _Compared) -> tuple[Floats, Floats, Floats]:
-    own, other = _places(found)
+def _compute_moments(found: _ComparedLists) -> tuple[Floats, Floats, Floats]:
+    own, other = _compute_places(found)
     return found.sum(own * other), found.sum(own * own), found.sum(other * other)
 
 
@@ -318,20 +320,20 @@ def spearman_rho(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missi
     Reference: C. Spearman, The proof and measurement of association between two things, 1904.
     Example: SpearmanRho of a b c against b a c = (0 + 0 + 1) / (2 * 2)^0.5 = 0.5
     """
-    found = _compared(judged, cutoff, missing)
-    together, own, other = _moments(found)
-    return _defined(ratio(together, np.sqrt(own * other)), found, own * other > 0)
+    found = _compare_lists(judged, cutoff, missing)
+    together, own, other = _compute_moments(found)
+    return _fill_undefined(ratio(together, np.sqrt(own * other)), found, own * other > 0)
 
 
 @steps_for(spearman_rho)
 def _spearman_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    together, own, other = (float(each[0]) for each in _moments(_compared(judged, **settings)))
-    text = f"{shown_number(together)} / ({shown_number(own)} * {shown_number(other)})^0.5" if own * other else ""
+    together, own, other = (float(each[0]) for each in _compute_moments(_compare_lists(judged, **settings)))
+    text = f"{format_number(together)} / ({format_number(own)} * {format_number(other)})^0.5" if own * other else ""
     facts = ["sums over documents of the products of both ranks, and of each rank squared, all less the mean rank"]
-    return _steps(judged, settings, text, float(spearman_rho.batch(judged, **settings)[0]), facts)
+    return _make_steps(judged, settings, text, float(spearman_rho.batch(judged, **settings)[0]), facts)
 
 
-def _weighted(found: _Compared) -> tuple[Floats, Floats, Floats]:
+def _weigh_pairs(found: _ComparedLists) -> tuple[Floats, Floats, Floats]:
     """Per query, weighted: agreeing less differing pairs, and the pairs that each list orders."""
     orders = found.size[found.query] - 1 - found.lacks * (found.missing - 1)[found.query]
     other_orders = found.size[found.query] - 1 - found.other_lacks * (found.other_missing - 1)[found.query]
@@ -351,19 +353,19 @@ def weighted_tau(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missi
     Reference: S. Vigna, A weighted correlation index for rankings with ties, WWW 2015; scipy.stats.weightedtau.
     Example: WeightedTau of a b c against b a c = (4/3 + 5/6 - 3/2) / (11/3) = 0.1818
     """
-    found = _compared(judged, cutoff, missing)
-    net, own, other = _weighted(found)
-    return _defined(ratio(net, np.sqrt(own * other)).mean(axis=0), found, (np.minimum(*(own * other)) > 0))
+    found = _compare_lists(judged, cutoff, missing)
+    net, own, other = _weigh_pairs(found)
+    return _fill_undefined(ratio(net, np.sqrt(own * other)).mean(axis=0), found, (np.minimum(*(own * other)) > 0))
 
 
 @steps_for(weighted_tau)
 def _weighted_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    ways = [each[:, 0].tolist() for each in _weighted(_compared(judged, **settings))]
+    ways = [each[:, 0].tolist() for each in _weigh_pairs(_compare_lists(judged, **settings))]
     parts = [
-        f"{shown_number(net)} / ({shown_number(own)} * {shown_number(other)})^0.5"
+        f"{format_number(net)} / ({format_number(own)} * {format_number(other)})^0.5"
         for net, own, other in zip(*ways, strict=True)
         if own * other
     ]
     text = f"({' + '.join(parts)}) / 2" if parts else ""
     facts = [AGREES, "agreeing less differing documents / rank, as a share; by the ranks here, and by those there"]
-    return _steps(judged, settings, text, float(weighted_tau.batch(judged, **settings)[0]), facts)
+    return _make_steps(judged, settings, text, float(weighted_tau.batch(judged, **settings)[0]), facts)

@@ -8,39 +8,39 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_ireval import JudgedRankings, Listing, make_steps, ratio, steps_for
-from pytest_ireval_metrics.cumulated_gain import BestGains, best_of_judged, gain_facts, gains_in
-from pytest_ireval_metrics.sets_and_ranks import relevance_facts
+from pytest_ireval_metrics.cumulated_gain import BestGains, compute_gains, describe_gains, order_judged
+from pytest_ireval_metrics.sets_and_ranks import describe_relevance
 from pytest_ireval_metrics.vocabulary import (
     Floats,
     Gains,
     Integers,
     Rel,
+    compute_discount,
+    compute_gain,
     condensable_metric,
-    discount_at,
-    gain_of,
+    condense_if_asked,
+    format_mean,
+    format_number,
+    format_quotient,
+    format_sum,
     gain_range,
-    listed_as,
-    quotient,
+    list_as_scored,
+    make_sum_steps,
     relevance_metric,
-    seen_with,
-    shared,
-    shared_steps,
-    shown_number,
-    summed,
-    total,
+    sum_prefixes,
 )
 
 if TYPE_CHECKING:
     from pytest_ireval import Steps
 
 
-def _curves(judged: JudgedRankings, settings: dict[str, Any]) -> tuple[Listing, Floats, _Cumulated]:
+def _make_curves(judged: JudgedRankings, settings: dict[str, Any]) -> tuple[Listing, Floats, _Cumulated]:
     """The list, the gain of each document, and its DCG beside that of the best order."""
-    listed = listed_as(judged, settings)
-    return listed, gains_in(listed, settings), _Cumulated(seen_with(judged, settings), settings["gains"])
+    listed = list_as_scored(judged, settings)
+    return listed, compute_gains(listed, settings), _Cumulated(condense_if_asked(judged, settings), settings["gains"])
 
 
-def _accumulated(values: Floats, first: Integers) -> Floats:
+def _accumulate(values: Floats, first: Integers) -> Floats:
     """The sum of each value and those before it in its part; parts begin at ``first``, which ends with the size."""
     total, start, length, k = values.copy(), first[:-1], np.diff(first), 1
     while (rows := start[length > k]).size:
@@ -49,13 +49,13 @@ def _accumulated(values: Floats, first: Integers) -> Floats:
     return total
 
 
-def reached(values: Floats, first: Integers, query: Integers | int, count: Integers) -> Floats:
+def read_accumulated(values: Floats, first: Integers, query: Integers | int, count: Integers) -> Floats:
     """Of sums made by :func:`_accumulated`, those after ``count`` values of each query (of all, if there are fewer)."""
     last = np.minimum(first[query] + count, first[query + 1]) - 1
     return np.where(last >= first[query], np.r_[values, 0.0][last], 0.0)
 
 
-def _hits_above(judged: JudgedRankings, query: Integers | int, rank: Integers) -> Integers:
+def _count_hits_above(judged: JudgedRankings, query: Integers | int, rank: Integers) -> Integers:
     """The number of judged documents at each rank of a query and above."""
     widest = int(max(judged.retrieved.max(initial=0), rank.max(initial=0))) + 1
     place = np.searchsorted(judged.hits.query * widest + judged.hits.rank, query * widest + rank, side="right")
@@ -67,18 +67,18 @@ class _Cumulated:
 
     def __init__(self, judged: JudgedRankings, gains: Mapping[float, float] | None) -> None:
         self.judged = judged
-        self.best: BestGains = best_of_judged(judged, "linear", gains)
-        self.gain = gain_of(judged.hits.grade, "linear", gains)
-        self.sums = judged.running(self.gain / discount_at(judged.hits.rank, "log2", 2))
-        self.best_sums = _accumulated(self.best.gain / discount_at(self.best.rank, "log2", 2), self.best.first)
+        self.best: BestGains = order_judged(judged, "linear", gains)
+        self.gain = compute_gain(judged.hits.grade, "linear", gains)
+        self.sums = judged.running(self.gain / compute_discount(judged.hits.rank, "log2", 2))
+        self.best_sums = _accumulate(self.best.gain / compute_discount(self.best.rank, "log2", 2), self.best.first)
 
     def at(self, rank: Integers, query: Integers | int = 0) -> Floats:
         """DCG at each rank of a query."""
-        return reached(self.sums, self.judged.first, query, _hits_above(self.judged, query, rank))
+        return read_accumulated(self.sums, self.judged.first, query, _count_hits_above(self.judged, query, rank))
 
     def best_at(self, rank: Integers, query: Integers | int = 0) -> Floats:
         """DCG of the best order at each rank of a query."""
-        return reached(self.best_sums, self.best.first, query, rank)
+        return read_accumulated(self.best_sums, self.best.first, query, rank)
 
     def ndcg(self, rank: Integers, query: Integers | int = 0) -> Floats:
         """NDCG at each rank of a query."""
@@ -106,7 +106,7 @@ def ndcg_at_relevant(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
 
 @steps_for(ndcg_at_relevant)
 def _ndcg_rel_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed, gain, dcg = _curves(judged, settings)
+    listed, gain, dcg = _make_curves(judged, settings)
     count, relevant = dcg.best.gain.size, gain > 0
     adds = np.where(relevant, dcg.ndcg(listed.rank), 0.0)
     missed = count - int(relevant.sum())
@@ -114,7 +114,7 @@ def _ndcg_rel_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     end, best = float(dcg.ndcg(last)[0]), float(dcg.best_at(last)[0])
     discounted = gain / np.log2(listed.rank + 1.0)
     behind = discounted / best * missed if best else np.zeros(listed.rank.size)
-    text = f"({total(adds)} + {missed} * {shown_number(end)}) / {count}" if count else quotient(0, 0)[0]
+    text = f"({format_sum(adds)} + {missed} * {format_number(end)}) / {count}" if count else format_quotient(0, 0)[0]
     return make_steps(
         listed,
         {
@@ -127,8 +127,9 @@ def _ndcg_rel_steps(judged: JudgedRankings, **settings: Any) -> Steps:
         arithmetic=text,
         value=(float(adds.sum()) + missed * end) / max(1, count),
         facts=[
-            *gain_facts(listed, settings),
-            f"{missed} of {count} relevant documents are missed; each adds nDCG of the whole list, {shown_number(end)}",
+            *describe_gains(listed, settings),
+            f"{missed} of {count} relevant documents are missed; each adds nDCG of the whole list, "
+            f"{format_number(end)}",
         ],
         shares=(adds + behind) / max(1, count),
     )
@@ -156,12 +157,12 @@ def ndcg_at_levels(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
 
 @steps_for(ndcg_at_levels)
 def _rndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed, gain, dcg = _curves(judged, settings)
+    listed, gain, dcg = _make_curves(judged, settings)
     best, count = dcg.best.gain, dcg.best.gain.size
     ends = [i + 1 for i in range(count) if i + 1 == count or best[i] != best[i + 1]]
     ranks = np.array([*ends, *([listed.retrieved] if listed.retrieved > count + 1 and count else [])], np.int64)
     found, discounted = dcg.ndcg(ranks), gain / np.log2(listed.rank + 1.0)
-    text, value = shared(found, ranks.size)
+    text, value = format_mean(found, ranks.size)
     shares = np.zeros(listed.rank.size)
     for rank, whole in zip(ranks.tolist(), dcg.best_at(ranks).tolist(), strict=True):
         shares += np.where(listed.rank <= rank, discounted, 0.0) / whole / ranks.size
@@ -170,7 +171,7 @@ def _rndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
         {"gain": gain, "discounted": discounted, "DCG": np.cumsum(discounted)},
         arithmetic=text,
         value=value,
-        facts=gain_facts(listed, settings),
+        facts=describe_gains(listed, settings),
         shares=shares,
         second_title="ranks that count",
         second_table={"rank": ranks, "DCG": dcg.at(ranks), "best": dcg.best_at(ranks), "nDCG": found},
@@ -186,25 +187,27 @@ def normalised_gain(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     Reference: trec_eval G, an experiment of C. Buckley, 2008.
     Example: G of 0 2 | 1 = (2 / log2(2 + 3 - 2)) / 3 = 0.4206
     """
-    hits, best = judged.hits, best_of_judged(judged, "linear", gains)
+    hits, best = judged.hits, order_judged(judged, "linear", gains)
     count = np.diff(best.first)
-    gain = gain_of(hits.grade, "linear", gains)
-    costs = _accumulated(np.maximum(best.gain, 1.0), best.first)
-    cost = reached(costs, best.first, hits.query, hits.rank) + np.maximum(hits.rank - count[hits.query], 0)
+    gain = compute_gain(hits.grade, "linear", gains)
+    costs = _accumulate(np.maximum(best.gain, 1.0), best.first)
+    cost = read_accumulated(costs, best.first, hits.query, hits.rank) + np.maximum(hits.rank - count[hits.query], 0)
     worth = gain / np.log2(2 + cost - judged.running(gain))
     return ratio(judged.sum(worth), np.bincount(best.query, best.gain, minlength=judged.count))
 
 
 @steps_for(normalised_gain)
 def _g_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    gain, best = gains_in(listed, settings), best_of_judged(judged, "linear", settings["gains"]).gain
-    cost = summed(np.maximum(best, 1.0))[np.minimum(listed.rank, best.size)] + np.maximum(listed.rank - best.size, 0)
+    listed = list_as_scored(judged, settings)
+    gain, best = compute_gains(listed, settings), order_judged(judged, "linear", settings["gains"]).gain
+    cost = sum_prefixes(np.maximum(best, 1.0))[np.minimum(listed.rank, best.size)] + np.maximum(
+        listed.rank - best.size, 0
+    )
     cumulated = np.cumsum(gain)
     adds = gain / np.log2(2 + cost - cumulated)
     columns = {"gain": gain, "cg": cumulated, "cost": cost, "adds": adds, "sum": np.cumsum(adds)}
-    facts = [*gain_facts(listed, settings), "adds = gain / log2(2 + cost - cg)"]
-    return shared_steps(listed, columns, adds, float(best.sum()), facts)
+    facts = [*describe_gains(listed, settings), "adds = gain / log2(2 + cost - cg)"]
+    return make_sum_steps(listed, columns, adds, float(best.sum()), facts)
 
 
 @relevance_metric(name="binG")
@@ -221,10 +224,10 @@ def binary_gain(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
 
 @steps_for(binary_gain)
 def _bing_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
+    listed = list_as_scored(judged, settings)
     relevant = listed.relevant(settings["rel"])
     above = np.cumsum(~relevant)
     adds = np.where(relevant, 1 / np.log2(2.0 + above), 0.0)
     columns = {"others above": above, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)}
-    facts = [*relevance_facts(listed, settings), "adds = 1 / log2(2 + others above) where a document is relevant"]
-    return shared_steps(listed, columns, adds, listed.relevant_count(settings["rel"]), facts)
+    facts = [*describe_relevance(listed, settings), "adds = 1 / log2(2 + others above) where a document is relevant"]
+    return make_sum_steps(listed, columns, adds, listed.relevant_count(settings["rel"]), facts)

@@ -11,20 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, MetricError, Param, metric, ratio, steps_for
-from pytest_ireval_metrics.cumulated_gain import best_order, discounted
+from pytest_ireval_metrics.cumulated_gain import order_by_gain, sum_discounted
 from pytest_ireval_metrics.vocabulary import (
     Cutoff,
     Floats,
     Gain,
     Integers,
     Rel,
+    compute_discount,
+    compute_gain,
     condensable_metric,
-    discount_at,
-    gain_of,
-    listed_as,
-    seen_with,
-    shared_steps,
-    shown_number,
+    condense_if_asked,
+    format_number,
+    list_as_scored,
+    make_sum_steps,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ NEGLIGIBLE = 1e-20
 """Weights below this share of the first one change no sum."""
 
 
-class _Found(NamedTuple):
+class _FoundPairs(NamedTuple):
     """Pairs of a retrieved document and a subtopic that it is relevant to, by query and subtopic, then by rank.
 
     ``seen`` counts the documents above that are relevant to the same subtopic, ``relevant`` all such documents.
@@ -62,30 +62,30 @@ class _Found(NamedTuple):
 class _Subtopics(NamedTuple):
     """The pairs found, and per query the number of subtopics that have a relevant document."""
 
-    found: _Found
+    found: _FoundPairs
     known: Integers
 
 
-def _subtopics(judged: JudgedRankings, rel: float) -> _Subtopics:
-    return judged.remember(("subtopics", rel), lambda: _counted(judged, rel))
+def _find_subtopics(judged: JudgedRankings, rel: float) -> _Subtopics:
+    return judged.remember(("subtopics", rel), lambda: _count_subtopics(judged, rel))
 
 
-def _pairs(judged: JudgedRankings) -> Any:
+def _list_pairs(judged: JudgedRankings) -> Any:
     if judged.subtopics is None:
         raise MetricError("the judgments have no subtopics")
     return judged.subtopics
 
 
-def _relevant_pairs(judged: JudgedRankings, rel: float) -> Any:
-    pairs = _pairs(judged)
+def _list_relevant_pairs(judged: JudgedRankings, rel: float) -> Any:
+    pairs = _list_pairs(judged)
     return pairs.at(pairs.grade >= rel)
 
 
-def _counted(judged: JudgedRankings, rel: float) -> _Subtopics:
-    pairs, hits = _relevant_pairs(judged, rel), judged.hits
+def _count_subtopics(judged: JudgedRankings, rel: float) -> _Subtopics:
+    pairs, hits = _list_relevant_pairs(judged, rel), judged.hits
     names = max(1, len(pairs.names))
     known, relevant = np.unique(pairs.query * names + pairs.subtopic, return_counts=True)
-    entry, hit = _entries_of(pairs.row, hits.judgment)
+    entry, hit = _find_entries(pairs.row, hits.judgment)
     key = hits.query[hit] * names + pairs.subtopic[entry]
     order = np.argsort(key, kind="stable")  # hits are in order of rank, and so are those of one subtopic
     key, hit = key[order], hit[order]
@@ -93,11 +93,11 @@ def _counted(judged: JudgedRankings, rel: float) -> _Subtopics:
     new = np.ones(key.size, bool)
     new[1:] = key[1:] != key[:-1]
     seen = place - np.maximum.accumulate(np.where(new, place, 0))
-    found = _Found(hits.query[hit], hits.rank[hit], seen, relevant[np.searchsorted(known, key)])
+    found = _FoundPairs(hits.query[hit], hits.rank[hit], seen, relevant[np.searchsorted(known, key)])
     return _Subtopics(found, np.bincount(known // names, minlength=judged.count))
 
 
-def _entries_of(row: Integers, judgment: Integers) -> tuple[Integers, Integers]:
+def _find_entries(row: Integers, judgment: Integers) -> tuple[Integers, Integers]:
     """The places in ``row``, which is sorted, where each judgment stands; and the number of the judgment."""
     low, high = np.searchsorted(row, judgment), np.searchsorted(row, judgment, "right")
     size = high - low
@@ -105,31 +105,33 @@ def _entries_of(row: Integers, judgment: Integers) -> tuple[Integers, Integers]:
     return entry, np.repeat(np.arange(size.size), size)
 
 
-def _added(judged: JudgedRankings, rel: float, worth: Callable[[_Found], Floats], cutoff: int | None = None) -> Floats:
+def _sum_worth(
+    judged: JudgedRankings, rel: float, worth: Callable[[_FoundPairs], Floats], cutoff: int | None = None
+) -> Floats:
     """Per query, the sum of what pairs within the cutoff are worth."""
-    found, known = _subtopics(judged, rel)
+    found, known = _find_subtopics(judged, rel)
     values = worth(found)
     within = slice(None) if cutoff is None else found.rank <= cutoff
     return np.bincount(found.query[within], values[within], minlength=known.size).astype(np.float64)
 
 
-def _novelty(discount: Discount, alpha: float) -> Callable[[_Found], Floats]:
+def _weigh_novelty(discount: Discount, alpha: float) -> Callable[[_FoundPairs], Floats]:
     return lambda found: np.power(1.0 - alpha, found.seen) * discount(found.rank)
 
 
-def _by_log(rank: Integers) -> Floats:
-    return 1.0 / discount_at(rank, "log2", 2)
+def _discount_by_log(rank: Integers) -> Floats:
+    return 1.0 / compute_discount(rank, "log2", 2)
 
 
-def _by_rank(rank: Integers) -> Floats:
+def _discount_by_rank(rank: Integers) -> Floats:
     return 1.0 / rank
 
 
-def _by_patience(beta: float) -> Discount:
+def _discount_by_patience(beta: float) -> Discount:
     return lambda rank: np.power(beta, rank - 1.0)
 
 
-def _depth(beta: float) -> int:
+def _find_depth(beta: float) -> int:
     """The rank below which a patient reader hardly ever comes."""
     return 1 if beta == 0 else 1 + math.ceil(math.log(NEGLIGIBLE) / math.log(beta))
 
@@ -138,7 +140,7 @@ BLOCK = 1_000_000
 """The number of ranks that are added up at a time."""
 
 
-def _most(discount: Discount, alpha: float, cutoff: int) -> float:
+def _compute_most(discount: Discount, alpha: float, cutoff: int) -> float:
     """The value of one subtopic if every document is about it; a ranking is divided by it for each subtopic."""
     if 0 < alpha < 1:
         cutoff = min(cutoff, 1 + math.ceil(math.log(NEGLIGIBLE) / math.log1p(-alpha)))
@@ -146,19 +148,19 @@ def _most(discount: Discount, alpha: float, cutoff: int) -> float:
     return math.fsum(float((np.power(1.0 - alpha, rank - 1.0) * discount(rank)).sum()) for rank in ranks)
 
 
-def _best(judged: JudgedRankings, discount: Discount, alpha: float, rel: float, depth: int) -> Floats:
+def _compute_best(judged: JudgedRankings, discount: Discount, alpha: float, rel: float, depth: int) -> Floats:
     """Per query, what the best order of all judged documents adds up to."""
-    gains = _best_gains(judged, alpha, rel, depth)
+    gains = _find_best_gains(judged, alpha, rel, depth)
     best: Floats = (gains * discount(np.arange(1, gains.shape[0] + 1))[:, None]).sum(axis=0)
     return best
 
 
-def _best_gains(judged: JudgedRankings, alpha: float, rel: float, depth: int) -> Floats:
+def _find_best_gains(judged: JudgedRankings, alpha: float, rel: float, depth: int) -> Floats:
     """A row for each rank of the best order, a column for each query: what the document there gains."""
     key = ("best of subtopics", alpha, rel, depth)
 
     def made() -> Floats:
-        gains = [*_greedy(judged, alpha, rel, depth)]
+        gains = [*_choose_greedily(judged, alpha, rel, depth)]
         return np.array(gains, np.float64).reshape(len(gains), judged.count)
 
     return judged.remember_ideal(key, made)
@@ -168,9 +170,9 @@ SAME = 12
 """Decimals to which equal gains agree, whatever the order in which they were added."""
 
 
-def _greedy(judged: JudgedRankings, alpha: float, rel: float, depth: int) -> Iterator[Floats]:
+def _choose_greedily(judged: JudgedRankings, alpha: float, rel: float, depth: int) -> Iterator[Floats]:
     """The gains at one rank after the other, of all queries at once; each choice depends on those above it."""
-    pairs = _relevant_pairs(judged, rel)
+    pairs = _list_relevant_pairs(judged, rel)
     pairs = pairs.at(np.lexsort((pairs.subtopic, pairs.document, pairs.query)))
     new = np.ones(pairs.row.size, bool)
     new[1:] = pairs.row[1:] != pairs.row[:-1]
@@ -195,21 +197,21 @@ def _greedy(judged: JudgedRankings, alpha: float, rel: float, depth: int) -> Ite
         yield gains
 
 
-def _pair_steps(
+def _make_pair_steps(
     judged: JudgedRankings,
     settings: dict[str, Any],
-    worth: Callable[[_Found], Floats],
+    worth: Callable[[_FoundPairs], Floats],
     below: Callable[[int], float],
     facts: list[str],
     best: Columns | None = None,
 ) -> Steps:
     """The value of each document by its subtopics, divided by what ``below`` makes of the number of subtopics."""
-    listed = listed_as(judged, settings)
-    found, known = _subtopics(seen_with(judged, settings), settings["rel"])
+    listed = list_as_scored(judged, settings)
+    found, known = _find_subtopics(condense_if_asked(judged, settings), settings["rel"])
     within = found.rank <= listed.rank.size
     place = found.rank[within] - 1
     adds = np.bincount(place, worth(found)[within], minlength=listed.rank.size).astype(np.float64)
-    return shared_steps(
+    return make_sum_steps(
         listed,
         {"subtopics": np.bincount(place, minlength=listed.rank.size), "adds": adds, "sum": np.cumsum(adds)},
         adds,
@@ -221,42 +223,44 @@ def _pair_steps(
     )
 
 
-def _cascade_steps(words: str, discount: Discount | None = None, *, normalized: bool = False) -> Callable[..., Steps]:
+def _make_cascade_steps(
+    words: str, discount: Discount | None = None, *, normalized: bool = False
+) -> Callable[..., Steps]:
     """Steps of a metric that counts repetitions less; without a discount, a rank counts by the reader's patience."""
 
     def steps(judged: JudgedRankings, *, alpha: float, **settings: Any) -> Steps:
         if discount is not None:
-            of_rank, depth, most = discount, settings["cutoff"], _most(discount, alpha, settings["cutoff"])
+            of_rank, depth, most = discount, settings["cutoff"], _compute_most(discount, alpha, settings["cutoff"])
         else:
             beta = settings["beta"]
-            of_rank, depth, most = _by_patience(beta), _depth(beta), 1 / (1 - (1 - alpha) * beta)
+            of_rank, depth, most = _discount_by_patience(beta), _find_depth(beta), 1 / (1 - (1 - alpha) * beta)
         said = words.format(**settings)
-        facts = [f"adds = sum over its subtopics of {shown_number(1 - alpha)}^(documents above about it) {said}"]
-        worth = _novelty(of_rank, alpha)
+        facts = [f"adds = sum over its subtopics of {format_number(1 - alpha)}^(documents above about it) {said}"]
+        worth = _weigh_novelty(of_rank, alpha)
         if not normalized:
-            facts.append(f"the sum is divided by the number of subtopics times {shown_number(most)}")
-            return _pair_steps(judged, settings, worth, lambda count: count * most, facts)
-        gain = _best_gains(judged, alpha, settings["rel"], depth)[:, 0]
-        best = _discounted(gain, of_rank)
-        return _pair_steps(judged, settings, worth, lambda _: float(best["adds"].sum()), facts, best)
+            facts.append(f"the sum is divided by the number of subtopics times {format_number(most)}")
+            return _make_pair_steps(judged, settings, worth, lambda count: count * most, facts)
+        gain = _find_best_gains(judged, alpha, settings["rel"], depth)[:, 0]
+        best = _make_discount_columns(gain, of_rank)
+        return _make_pair_steps(judged, settings, worth, lambda _: float(best["adds"].sum()), facts, best)
 
     return steps
 
 
-def _discounted(gain: Floats, discount: Discount) -> Columns:
+def _make_discount_columns(gain: Floats, discount: Discount) -> Columns:
     rank = np.arange(1, gain.size + 1)
     adds = gain * discount(rank)
     return {"rank": rank, "gain": gain, "adds": adds, "sum": np.cumsum(adds)}
 
 
-def _not_at_1(given: Mapping[str, Any]) -> dict[str, Any]:
+def _refuse_cutoff_1(given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of ir_measures, where the value at cutoff 1 is another one."""
     if given.get("cutoff") == 1:
         raise MetricError("at cutoff 1, ir_measures does not divide by the number of subtopics; take another cutoff")
     return {**given}
 
 
-@condensable_metric(name="ERR_IA", dialects={"ir_measures": _not_at_1}, **DIVERSE)
+@condensable_metric(name="ERR_IA", dialects={"ir_measures": _refuse_cutoff_1}, **DIVERSE)
 def err_ia(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1) -> Floats:
     """ERR of each subtopic, averaged over subtopics, divided by the value of documents about every subtopic.
 
@@ -265,11 +269,11 @@ def err_ia(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: R
     Reference: O. Chapelle et al., Intent-based diversification of web search results, Information Retrieval 14, 2011.
     Example: ERR_IA@2 of ab a = (2 + 0.5/2) / (2 * (1 + 0.5/2)) = 0.9
     """
-    reached = _added(judged, rel, _novelty(_by_rank, alpha), cutoff)
-    return ratio(reached, _subtopics(judged, rel).known * _most(_by_rank, alpha, cutoff))
+    reached = _sum_worth(judged, rel, _weigh_novelty(_discount_by_rank, alpha), cutoff)
+    return ratio(reached, _find_subtopics(judged, rel).known * _compute_most(_discount_by_rank, alpha, cutoff))
 
 
-steps_for(err_ia)(_cascade_steps("/ rank", _by_rank))
+steps_for(err_ia)(_make_cascade_steps("/ rank", _discount_by_rank))
 
 
 @condensable_metric(name="nERR_IA", **GREEDY)
@@ -280,15 +284,18 @@ def nerr_ia(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: 
     Reference: C. Clarke et al., A comparative analysis of cascade measures for novelty and diversity, WSDM 2011.
     Example: nERR_IA@2 of a a | ab = (1 + 0.5/2) / (2 + 0.5/2) = 0.5556
     """
-    reached = _added(judged, rel, _novelty(_by_rank, alpha), cutoff)
-    return ratio(reached, _best(judged, _by_rank, alpha, rel, cutoff))
+    reached = _sum_worth(judged, rel, _weigh_novelty(_discount_by_rank, alpha), cutoff)
+    return ratio(reached, _compute_best(judged, _discount_by_rank, alpha, rel, cutoff))
 
 
-steps_for(nerr_ia)(_cascade_steps("/ rank", _by_rank, normalized=True))
+steps_for(nerr_ia)(_make_cascade_steps("/ rank", _discount_by_rank, normalized=True))
 
 
 @condensable_metric(
-    name="alpha_DCG", spellings={"\N{GREEK SMALL LETTER ALPHA}_DCG": {}}, dialects={"ir_measures": _not_at_1}, **DIVERSE
+    name="alpha_DCG",
+    spellings={"\N{GREEK SMALL LETTER ALPHA}_DCG": {}},
+    dialects={"ir_measures": _refuse_cutoff_1},
+    **DIVERSE,
 )
 def alpha_dcg(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1) -> Floats:
     """DCG in which each repetition of a subtopic counts less, divided by the value of documents about every subtopic.
@@ -298,11 +305,11 @@ def alpha_dcg(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel
     Reference: C. Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; ndeval.
     Example: alpha_DCG@2 of ab a = (2 + 0.5/1.585) / (2 * (1 + 0.5/1.585)) = 0.8801
     """
-    reached = _added(judged, rel, _novelty(_by_log, alpha), cutoff)
-    return ratio(reached, _subtopics(judged, rel).known * _most(_by_log, alpha, cutoff))
+    reached = _sum_worth(judged, rel, _weigh_novelty(_discount_by_log, alpha), cutoff)
+    return ratio(reached, _find_subtopics(judged, rel).known * _compute_most(_discount_by_log, alpha, cutoff))
 
 
-steps_for(alpha_dcg)(_cascade_steps("/ log2(rank + 1)", _by_log))
+steps_for(alpha_dcg)(_make_cascade_steps("/ log2(rank + 1)", _discount_by_log))
 
 
 @condensable_metric(name="alpha_nDCG", spellings={"\N{GREEK SMALL LETTER ALPHA}_nDCG": {}}, **GREEDY)
@@ -313,11 +320,11 @@ def alpha_ndcg(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, re
     Reference: C. Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; ndeval.
     Example: alpha_nDCG@2 of a a | ab = (1 + 0.5/1.585) / (2 + 0.5/1.585) = 0.5681
     """
-    reached = _added(judged, rel, _novelty(_by_log, alpha), cutoff)
-    return ratio(reached, _best(judged, _by_log, alpha, rel, cutoff))
+    reached = _sum_worth(judged, rel, _weigh_novelty(_discount_by_log, alpha), cutoff)
+    return ratio(reached, _compute_best(judged, _discount_by_log, alpha, rel, cutoff))
 
 
-steps_for(alpha_ndcg)(_cascade_steps("/ log2(rank + 1)", _by_log, normalized=True))
+steps_for(alpha_ndcg)(_make_cascade_steps("/ log2(rank + 1)", _discount_by_log, normalized=True))
 
 
 @metric(name="NRBP", **DIVERSE)
@@ -329,11 +336,11 @@ def nrbp(judged: JudgedRankings, *, alpha: Alpha = 0.5, beta: Patience = 0.5, re
         ICTIR 2009; ndeval.
     Example: NRBP of ab a = 0.75 / 2 * (2 + 0.5 * 0.5) = 0.8438
     """
-    reached = _added(judged, rel, _novelty(_by_patience(beta), alpha))
-    return ratio(reached * (1 - (1 - alpha) * beta), _subtopics(judged, rel).known)
+    reached = _sum_worth(judged, rel, _weigh_novelty(_discount_by_patience(beta), alpha))
+    return ratio(reached * (1 - (1 - alpha) * beta), _find_subtopics(judged, rel).known)
 
 
-steps_for(nrbp)(_cascade_steps("* {beta:g}^(rank - 1)"))
+steps_for(nrbp)(_make_cascade_steps("* {beta:g}^(rank - 1)"))
 
 
 @metric(name="nNRBP", **GREEDY)
@@ -344,42 +351,42 @@ def nnrbp(judged: JudgedRankings, *, alpha: Alpha = 0.5, beta: Patience = 0.5, r
     Reference: C. Clarke, M. Kolla, O. Vechtomova, ICTIR 2009; ndeval.
     Example: nNRBP of a a | ab = (1 + 0.5 * 0.5) / (2 + 0.5 * 0.5 + 0.25 * 0.25) = 0.5405
     """
-    reached = _added(judged, rel, _novelty(_by_patience(beta), alpha))
-    return ratio(reached, _best(judged, _by_patience(beta), alpha, rel, _depth(beta)))
+    reached = _sum_worth(judged, rel, _weigh_novelty(_discount_by_patience(beta), alpha))
+    return ratio(reached, _compute_best(judged, _discount_by_patience(beta), alpha, rel, _find_depth(beta)))
 
 
-steps_for(nnrbp)(_cascade_steps("* {beta:g}^(rank - 1)", normalized=True))
+steps_for(nnrbp)(_make_cascade_steps("* {beta:g}^(rank - 1)", normalized=True))
 
 
-def _precision(found: _Found) -> Floats:
+def _weigh_by_precision(found: _FoundPairs) -> Floats:
     share: Floats = (found.seen + 1) / found.rank / found.relevant
     return share
 
 
-def _one_each(found: _Found) -> Floats:
+def _weigh_equally(found: _FoundPairs) -> Floats:
     return np.ones(found.rank.size)
 
 
-def _first_of_each(found: _Found) -> Floats:
+def _weigh_first(found: _FoundPairs) -> Floats:
     return np.where(found.seen == 0, 1.0, 0.0)
 
 
-def _counting_steps(worth: Callable[[_Found], Floats], adds: str, by: str = "") -> Callable[..., Steps]:
+def _make_counting_steps(worth: Callable[[_FoundPairs], Floats], adds: str, by: str = "") -> Callable[..., Steps]:
     """Steps of a metric that divides by the number of subtopics, and by the setting ``by`` if there is one."""
 
     def steps(judged: JudgedRankings, **settings: Any) -> Steps:
         times = settings.get(by, 1)
         facts = [f"adds = {adds}", f"the sum is divided by the number of subtopics{f' times {times}' if by else ''}"]
-        return _pair_steps(judged, settings, worth, lambda count: float(count * times), facts)
+        return _make_pair_steps(judged, settings, worth, lambda count: float(count * times), facts)
 
     return steps
 
 
-AVERAGE_STEPS = _counting_steps(
-    _precision, "sum over its subtopics of (documents about it so far) / rank / (all documents about it)"
+AVERAGE_STEPS = _make_counting_steps(
+    _weigh_by_precision, "sum over its subtopics of (documents about it so far) / rank / (all documents about it)"
 )
-PRECISION_STEPS = _counting_steps(_one_each, "the number of its subtopics", "cutoff")
-RECALL_STEPS = _counting_steps(_first_of_each, "the number of its subtopics that no document above is about")
+PRECISION_STEPS = _make_counting_steps(_weigh_equally, "the number of its subtopics", "cutoff")
+RECALL_STEPS = _make_counting_steps(_weigh_first, "the number of its subtopics that no document above is about")
 
 
 @condensable_metric(name="AP_IA", spellings={"MAP_IA": {}}, **DIVERSE)
@@ -390,7 +397,7 @@ def ap_ia(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     Reference: R. Agrawal et al., Diversifying search results, WSDM 2009; ndeval's MAP-IA.
     Example: AP_IA of ab - a = ((1 + 2/3) / 2 + 1) / 2 = 0.9167
     """
-    return ratio(_added(judged, rel, _precision), _subtopics(judged, rel).known)
+    return ratio(_sum_worth(judged, rel, _weigh_by_precision), _find_subtopics(judged, rel).known)
 
 
 steps_for(ap_ia)(AVERAGE_STEPS)
@@ -404,7 +411,7 @@ def p_ia(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     Reference: R. Agrawal et al., Diversifying search results, WSDM 2009; ndeval.
     Example: P_IA@3 of ab - a = (2/3 + 1/3) / 2 = 0.5
     """
-    return ratio(_added(judged, rel, _one_each, cutoff), _subtopics(judged, rel).known * cutoff)
+    return ratio(_sum_worth(judged, rel, _weigh_equally, cutoff), _find_subtopics(judged, rel).known * cutoff)
 
 
 steps_for(p_ia)(PRECISION_STEPS)
@@ -418,28 +425,28 @@ def st_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats
     Reference: C. Zhai, W. Cohen, J. Lafferty, Beyond independent relevance, SIGIR 2003; ndeval's strec.
     Example: StRecall@2 of a a b | c = 1 / 3 = 0.3333
     """
-    return ratio(_added(judged, rel, _first_of_each, cutoff), _subtopics(judged, rel).known)
+    return ratio(_sum_worth(judged, rel, _weigh_first, cutoff), _find_subtopics(judged, rel).known)
 
 
 steps_for(st_recall)(RECALL_STEPS)
 
 
-def _global_gains(judged: JudgedRankings, gain: str) -> tuple[Integers, Floats, Floats]:
+def _compute_global_gains(judged: JudgedRankings, gain: str) -> tuple[Integers, Floats, Floats]:
     """Query and gain of each judged document that has subtopics, and the gain of each hit: sums over its subtopics."""
-    pairs = _pairs(judged)
-    worth = gain_of(pairs.grade, gain)
+    pairs = _list_pairs(judged)
+    worth = compute_gain(pairs.grade, gain)
     row, first, place = np.unique(pairs.row, return_index=True, return_inverse=True)
-    entry, hit = _entries_of(pairs.row, judged.hits.judgment)
+    entry, hit = _find_entries(pairs.row, judged.hits.judgment)
     of_hits = np.bincount(hit, worth[entry], minlength=judged.hits.rank.size).astype(np.float64)
     return pairs.query[first], np.bincount(place, worth, minlength=row.size).astype(np.float64), of_hits
 
 
-def _d_ndcg(judged: JudgedRankings, cutoff: int, gain: str) -> Floats:
-    query, worth, of_hits = _global_gains(judged, gain)
+def _compute_d_ndcg(judged: JudgedRankings, cutoff: int, gain: str) -> Floats:
+    query, worth, of_hits = _compute_global_gains(judged, gain)
     hits = judged.hits
-    reached = discounted(hits.query, hits.rank, of_hits, judged.count, cutoff, "log2", 2)
-    best = best_order(query, worth, judged.count)
-    return ratio(reached, discounted(*best[:3], judged.count, cutoff, "log2", 2))
+    reached = sum_discounted(hits.query, hits.rank, of_hits, judged.count, cutoff, "log2", 2)
+    best = order_by_gain(query, worth, judged.count)
+    return ratio(reached, sum_discounted(*best[:3], judged.count, cutoff, "log2", 2))
 
 
 @condensable_metric(name="D_nDCG", **DIVERSE)
@@ -451,22 +458,22 @@ def d_ndcg(judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "linear") -> 
     Reference: T. Sakai, R. Song, Evaluating diversified search results using per-intent graded relevance, SIGIR 2011.
     Example: D_nDCG@2 of a ab = (1 + 2/1.585) / (2 + 1/1.585) = 0.8597
     """
-    return _d_ndcg(judged, cutoff, gain)
+    return _compute_d_ndcg(judged, cutoff, gain)
 
 
 @steps_for(d_ndcg)
 def _d_ndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    judged = seen_with(judged, settings)
-    query, worth, of_hits = _global_gains(judged, settings["gain"])
+    listed = list_as_scored(judged, settings)
+    judged = condense_if_asked(judged, settings)
+    query, worth, of_hits = _compute_global_gains(judged, settings["gain"])
     within = judged.hits.rank <= listed.rank.size
     gain = np.zeros(listed.rank.size)
     gain[judged.hits.rank[within] - 1] = of_hits[within]
-    columns = _discounted(gain, _by_log)
-    best = _discounted(best_order(query, worth, 1).gain[: settings["cutoff"]], _by_log)
+    columns = _make_discount_columns(gain, _discount_by_log)
+    best = _make_discount_columns(order_by_gain(query, worth, 1).gain[: settings["cutoff"]], _discount_by_log)
     among, shown = float(best["adds"].sum()), {name: columns[name] for name in ("gain", "adds", "sum")}
     facts = ["gain = sum of the gains for its subtopics; adds = gain / log2(rank + 1)"]
-    return shared_steps(
+    return make_sum_steps(
         listed,
         shown,
         columns["adds"],
@@ -488,8 +495,8 @@ def d_sharp_ndcg(
     Reference: T. Sakai, R. Song, Evaluating diversified search results using per-intent graded relevance, SIGIR 2011.
     Example: Dsharp_nDCG@1 of a ab = 0.5 * 1/2 + 0.5 * 1/2 = 0.5
     """
-    recall = ratio(_added(judged, rel, _first_of_each, cutoff), _subtopics(judged, rel).known)
-    return gamma * recall + (1 - gamma) * _d_ndcg(judged, cutoff, gain)
+    recall = ratio(_sum_worth(judged, rel, _weigh_first, cutoff), _find_subtopics(judged, rel).known)
+    return gamma * recall + (1 - gamma) * _compute_d_ndcg(judged, cutoff, gain)
 
 
 @steps_for(d_sharp_ndcg)
@@ -502,7 +509,7 @@ def _d_sharp_steps(judged: JudgedRankings, *, gamma: float, rel: float, **settin
     return replace(
         worth,
         columns=(replace(recall.shares, name="new"), *worth.columns),
-        arithmetic=f"{gamma:g} * {shown_number(recall.value)} + {1 - gamma:g} * {worth.arithmetic}",
+        arithmetic=f"{gamma:g} * {format_number(recall.value)} + {1 - gamma:g} * {worth.arithmetic}",
         value=gamma * recall.value + (1 - gamma) * worth.value,
         facts=("new = its share of all subtopics that no document above is about; their sum is iRec", *worth.facts),
         shares=replace(worth.shares, values=shares),

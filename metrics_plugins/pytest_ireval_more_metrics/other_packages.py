@@ -16,13 +16,13 @@ GRADED = "grades above 1, which it takes for gains; here a document is relevant 
 ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
 
 
-def _the_same(names: str) -> dict[str, str]:
+def _repeat_names(names: str) -> dict[str, str]:
     return {name: name for name in names.split()}
 
 
 EQUAL = {
     "trec_eval": {
-        **_the_same("binG G infAP Rprec"),
+        **_repeat_names("binG G infAP Rprec"),
         "bpref": "Bpref",
         "dcg": "DCG",
         "dcg_1=3,2=9": "DCG(gains={{1: 3, 2: 9}})",
@@ -58,7 +58,7 @@ EQUAL = {
     "ir_measures": {
         "BPref": "Bpref",
         "RPrec": "Rprec",
-        **_the_same(
+        **_repeat_names(
             "AP AP@{cutoff} Bpref infAP nDCG nDCG@{cutoff} NumQ NumRel NumRelRet NumRet P@{cutoff} "
             "P(rel={rel})@{cutoff} R@{cutoff} Rprec RR SetAP SetF SetP SetR Success@{cutoff}"
         ),
@@ -95,7 +95,7 @@ EQUAL = {
         "recall@{cutoff}": "R@{cutoff}",
     },
     "ntcireval": {
-        **_the_same("AP OMeasure PMeasure RR"),
+        **_repeat_names("AP OMeasure PMeasure RR"),
         "AP@{cutoff}": "AP(denominator='min')@{cutoff}",
         "ERR": "ERR(gain='ntcir')",
         "Hit@{cutoff}": "Success@{cutoff}",
@@ -282,7 +282,7 @@ DIFFERS = {
 """By package: the reason why values always differ, and the names to which it applies."""
 
 
-def _rows(field: str, table: Mapping[str, Mapping[str, Mapping[str, str]]]) -> Iterator[Elsewhere]:
+def _make_rows(field: str, table: Mapping[str, Mapping[str, Mapping[str, str]]]) -> Iterator[Elsewhere]:
     for package, reasons in table.items():
         for reason, names in reasons.items():
             yield from (Elsewhere(package, *row, **{field: reason}) for row in names.items())
@@ -315,7 +315,7 @@ NO_COUNTERPART = {
 """By package: the reason why there is no such metric here, and the names to which it applies."""
 
 
-def names_elsewhere() -> list[Elsewhere]:
+def list_names_elsewhere() -> list[Elsewhere]:
     """All rows of the tables above."""
     absent = {
         package: {why: dict.fromkeys(names.split(), "") for why, names in reasons.items()}
@@ -323,7 +323,7 @@ def names_elsewhere() -> list[Elsewhere]:
     }
     return [
         *(Elsewhere(package, *row) for package, names in EQUAL.items() for row in names.items()),
-        *_rows("differs", DIFFERS),
-        *_rows("but_for", BUT_FOR),
-        *_rows("differs", absent),
+        *_make_rows("differs", DIFFERS),
+        *_make_rows("but_for", BUT_FOR),
+        *_make_rows("differs", absent),
     ]

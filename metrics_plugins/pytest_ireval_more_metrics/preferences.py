@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from pytest_ireval import JudgedRankings, MetricError, Param, list_ranking, make_steps, metric, ratio, steps_for
-from pytest_ireval_metrics.vocabulary import Depth, Floats, Integers, Rel, discount_at, quotient, shown_number, summed
+from pytest_ireval_metrics.vocabulary import (
+    Depth,
+    Floats,
+    Integers,
+    Rel,
+    compute_discount,
+    format_number,
+    format_quotient,
+    sum_prefixes,
+)
 
 if TYPE_CHECKING:
     from pytest_ireval import Steps
@@ -47,7 +56,7 @@ class _Levels(NamedTuple):
         return sooner
 
 
-def _levels(judged: JudgedRankings, rel: float) -> _Levels:
+def _compare_levels(judged: JudgedRankings, rel: float) -> _Levels:
     reference = judged.reference
     if reference is None:
         raise MetricError("there is no other ranking to compare with")
@@ -63,20 +72,20 @@ def _levels(judged: JudgedRankings, rel: float) -> _Levels:
     return _Levels(query, np.arange(query.size) - first[query] + 1, rank, other_rank, relevant)
 
 
-def _level_weights(levels: str, most: int) -> Floats:
+def _weigh_levels(levels: str, most: int) -> Floats:
     number = np.arange(1, most + 1)
     if levels == "uniform":
         return np.ones(most)
-    return 1.0 / (number if levels == "inverse" else discount_at(number, "log2", 2))
+    return 1.0 / (number if levels == "inverse" else compute_discount(number, "log2", 2))
 
 
-def _weighed(found: _Levels, levels: str) -> tuple[Floats, Floats]:
+def _apply_weights(found: _Levels, levels: str) -> tuple[Floats, Floats]:
     """The part of each level, and the sum of all weights of each query."""
-    weight = _level_weights(levels, int(found.relevant.max(initial=0)))
-    return weight[found.level - 1] * found.better, summed(weight)[found.relevant]
+    weight = _weigh_levels(levels, int(found.relevant.max(initial=0)))
+    return weight[found.level - 1] * found.better, sum_prefixes(weight)[found.relevant]
 
 
-def _thresholds(judged: JudgedRankings, rel: float, graded: bool) -> list[tuple[float, Integers]]:
+def _list_thresholds(judged: JudgedRankings, rel: float, graded: bool) -> list[tuple[float, Integers]]:
     """Grades from which documents are compared, each with the number of relevant documents of the queries that have it.
 
     A query without that grade has 0.
@@ -90,7 +99,7 @@ def _thresholds(judged: JudgedRankings, rel: float, graded: bool) -> list[tuple[
     ]
 
 
-def _level_columns(found: _Levels, grade: Floats, adds: Floats) -> dict[str, Any]:
+def _make_level_columns(found: _Levels, grade: Floats, adds: Floats) -> dict[str, Any]:
     ranks = [np.where(rank == NOWHERE, np.nan, rank) for rank in (found.rank, found.other_rank)]
     return {
         "from grade": grade,
@@ -102,7 +111,7 @@ def _level_columns(found: _Levels, grade: Floats, adds: Floats) -> dict[str, Any
     }
 
 
-def _level_steps(
+def _make_level_steps(
     judged: JudgedRankings, rel: float, text: str, value: float, facts: Sequence[str], table: Mapping[str, Any]
 ) -> Steps:
     listed = list_ranking(judged)
@@ -133,9 +142,9 @@ def rpp(judged: JudgedRankings, *, rel: Rel = 1, levels: Levels = "uniform", gra
     Example: RPP of - a b against a - - = (-1 + 1) / 2 = 0.0
     """
     total, among = np.zeros(judged.count), np.zeros(judged.count)
-    for grade, relevant in _thresholds(judged, rel, graded):
-        found = _levels(judged, grade)
-        adds, weights = _weighed(found, levels)
+    for grade, relevant in _list_thresholds(judged, rel, graded):
+        found = _compare_levels(judged, grade)
+        adds, weights = _apply_weights(found, levels)
         total += relevant * ratio(np.bincount(found.query, adds, minlength=judged.count), weights)
         among += relevant
     return ratio(total, among)
@@ -144,14 +153,14 @@ def rpp(judged: JudgedRankings, *, rel: Rel = 1, levels: Levels = "uniform", gra
 @steps_for(rpp)
 def _rpp_steps(judged: JudgedRankings, *, rel: float, levels: str, graded: bool) -> Steps:
     parts, columns, size = [], [], 0
-    for grade, relevant in _thresholds(judged, rel, graded):
-        found = _levels(judged, grade)
-        adds, among = _weighed(found, levels)
+    for grade, relevant in _list_thresholds(judged, rel, graded):
+        found = _compare_levels(judged, grade)
+        adds, among = _apply_weights(found, levels)
         if relevant[0]:
             value = float(adds.sum() / among[0])
             size += int(relevant[0])
-            parts.append(f"{relevant[0]} * {shown_number(value)}")
-            columns.append(_level_columns(found, np.full(adds.size, grade), adds / among[0]))
+            parts.append(f"{relevant[0]} * {format_number(value)}")
+            columns.append(_make_level_columns(found, np.full(adds.size, grade), adds / among[0]))
     value = float(rpp.batch(judged, rel=rel, levels=levels, graded=graded)[0])
     text = f"({' + '.join(parts)}) / {size}" if size else "0"
     table = {name: np.concatenate([each[name] for each in columns]) for name in columns[0]} if columns else {}
@@ -160,23 +169,23 @@ def _rpp_steps(judged: JudgedRankings, *, rel: float, levels: str, graded: bool)
         f"users who want i relevant documents have {weights}",
         "better: 1 where this list has them sooner, -1 where the reference has; adds: their share of the weight",
     ]
-    return _level_steps(judged, rel, text, value, facts, table)
+    return _make_level_steps(judged, rel, text, value, facts, table)
 
 
-def _decided(judged: JudgedRankings, rel: float, *, last: bool) -> tuple[_Levels, Integers]:
+def _find_deciding(judged: JudgedRankings, rel: float, *, last: bool) -> tuple[_Levels, Integers]:
     """The levels; of each query, the row of the first or the last one at which the two lists differ."""
-    found = _levels(judged, rel)
+    found = _compare_levels(judged, rel)
     rows = np.flatnonzero(found.better)
     queries = found.query[rows]
     chosen = np.flatnonzero(np.diff(queries, append=-1) if last else np.diff(queries, prepend=-1))
     return found, rows[chosen]
 
 
-def _lexical_steps(last: bool, judged: JudgedRankings, *, rel: float, reciprocal: bool = False) -> Steps:
-    found, rows = _decided(judged, rel, last=last)
+def _show_lexical(last: bool, judged: JudgedRankings, *, rel: float, reciprocal: bool = False) -> Steps:
+    found, rows = _find_deciding(judged, rel, last=last)
     adds = np.zeros(found.level.size)
-    adds[rows] = _size_of(found, rows, reciprocal)
-    text = shown_number(float(adds.sum()))
+    adds[rows] = _compute_size(found, rows, reciprocal)
+    text = format_number(float(adds.sum()))
     if reciprocal and rows.size:
         text = " - ".join(
             "0" if rank == NOWHERE else f"1 / {rank}" for rank in (found.rank[rows[0]], found.other_rank[rows[0]])
@@ -184,11 +193,11 @@ def _lexical_steps(last: bool, judged: JudgedRankings, *, rel: float, reciprocal
     facts = [
         f"the {'last' if last else 'first'} i at which both lists differ decides; better: 1 where this one is sooner"
     ]
-    table = _level_columns(found, np.full(adds.size, rel), adds)
-    return _level_steps(judged, rel, text, float(adds.sum()), facts, table)
+    table = _make_level_columns(found, np.full(adds.size, rel), adds)
+    return _make_level_steps(judged, rel, text, float(adds.sum()), facts, table)
 
 
-def _size_of(found: _Levels, rows: Integers, reciprocal: bool) -> Floats:
+def _compute_size(found: _Levels, rows: Integers, reciprocal: bool) -> Floats:
     if not reciprocal:
         return found.better[rows]
     here, there = (np.where(rank[rows] == NOWHERE, 0.0, 1.0 / rank[rows]) for rank in (found.rank, found.other_rank))
@@ -204,11 +213,11 @@ def lexi_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     Reference: F. Diaz, M. Ekstrand, B. Mitra, Recall, robustness, and lexicographic evaluation, TORS 2025.
     Example: LexiRecall of - a b against a - - b = sign(4 - 3) = 1.0
     """
-    found, rows = _decided(judged, rel, last=True)
+    found, rows = _find_deciding(judged, rel, last=True)
     return np.bincount(found.query[rows], found.better[rows], minlength=judged.count).astype(np.float64)
 
 
-steps_for(lexi_recall)(partial(_lexical_steps, True))
+steps_for(lexi_recall)(partial(_show_lexical, True))
 
 
 @preference_metric(name="LexiPrecision", spellings={"rrlexiprecision": {"reciprocal": True}})
@@ -228,12 +237,12 @@ def lexi_precision(
         precision, EVIA 2023.
     Example: LexiPrecision of - a b against a - - b = sign(1 - 2) = -1.0
     """
-    found, rows = _decided(judged, rel, last=False)
-    size = _size_of(found, rows, reciprocal)
+    found, rows = _find_deciding(judged, rel, last=False)
+    size = _compute_size(found, rows, reciprocal)
     return np.bincount(found.query[rows], size, minlength=judged.count).astype(np.float64)
 
 
-steps_for(lexi_precision)(partial(_lexical_steps, False))
+steps_for(lexi_precision)(partial(_show_lexical, False))
 
 
 Weighted = Annotated[bool, Param("count each preference as often as its support or weight says")]
@@ -247,12 +256,12 @@ class _Kept(NamedTuple):
     kept: Floats
 
 
-def _weight(pair: tuple[str, str], weighted: bool) -> float:
+def _read_weight(pair: tuple[str, str], weighted: bool) -> float:
     """The times that a preference counts; one without a weight counts once."""
     return float(getattr(pair, "weight", 1.0)) if weighted else 1.0
 
 
-def _kept(judged: JudgedRankings, cutoff: int | None, weighted: bool) -> _Kept:
+def _count_kept(judged: JudgedRankings, cutoff: int | None, weighted: bool) -> _Kept:
     if judged.documents is None or judged.preferences is None:
         raise MetricError("there are no preferences")
     counts = np.zeros((3, judged.count))
@@ -261,15 +270,17 @@ def _kept(judged: JudgedRankings, cutoff: int | None, weighted: bool) -> _Kept:
         rows = judged.documents.of(i)
         size = (rows.stop - rows.start) if cutoff is None else min(cutoff, rows.stop - rows.start)
         ranks = {document: r for r, document in enumerate(judged.documents.ids.texts(np.arange(rows.start, rows.stop)))}
-        places = [(ranks.get(pair[0], NOWHERE), ranks.get(pair[1], NOWHERE), _weight(pair, weighted)) for pair in pairs]
+        places = [
+            (ranks.get(pair[0], NOWHERE), ranks.get(pair[1], NOWHERE), _read_weight(pair, weighted)) for pair in pairs
+        ]
         about = [(better < worse, weight) for better, worse, weight in places if min(better, worse) < size]
         kept = sum(weight for follows, weight in about if follows)
         counts[:, i] = sum(weight for *_, weight in places), sum(weight for _, weight in about), kept
     return _Kept(*counts)
 
 
-def _kept_steps(of: str, judged: JudgedRankings, *, cutoff: int | None, weighted: bool) -> Steps:
-    listed, found = list_ranking(judged, cutoff), _kept(judged, cutoff, weighted)
+def _show_kept(of: str, judged: JudgedRankings, *, cutoff: int | None, weighted: bool) -> Steps:
+    listed, found = list_ranking(judged, cutoff), _count_kept(judged, cutoff, weighted)
     pairs = [] if judged.preferences is None else [*judged.preferences.get(judged.queries[0], ())]
     whole = {document: rank for rank, document in enumerate(list_ranking(judged).documents, 1)}
     kept, missed = dict.fromkeys(listed.documents, 0.0), dict.fromkeys(listed.documents, 0.0)
@@ -277,16 +288,16 @@ def _kept_steps(of: str, judged: JudgedRankings, *, cutoff: int | None, weighted
         better, worse = pair
         here = better if whole.get(better, NOWHERE) < whole.get(worse, NOWHERE) else worse
         if here in kept:
-            (kept if here == better else missed)[here] += _weight(pair, weighted)
+            (kept if here == better else missed)[here] += _read_weight(pair, weighted)
     among = (found.all if of == "all" else found.about)[0]
-    text, value = quotient(float(found.kept[0]), float(among))
+    text, value = format_quotient(float(found.kept[0]), float(among))
     followed = np.array([*kept.values()], np.float64)
     wrong = np.array([*missed.values()], np.float64)
     shares = followed / (among or 1)
     if of == "difference":
         missing = float(found.about[0] - found.kept[0])
         value = (float(found.kept[0]) - missing) / float(among) if among else 0.0
-        text = f"({shown_number(found.kept[0])} - {shown_number(missing)}) / {shown_number(among)}" if among else "0"
+        text = f"({format_number(found.kept[0])} - {format_number(missing)}) / {format_number(among)}" if among else "0"
         shares = (followed - wrong) / (among or 1)
     return make_steps(
         listed,
@@ -294,7 +305,8 @@ def _kept_steps(of: str, judged: JudgedRankings, *, cutoff: int | None, weighted
         arithmetic=text,
         value=value,
         facts=[
-            f"{shown_number(found.all[0])} preferences, {shown_number(found.about[0])} of them about a listed document",
+            f"{format_number(found.all[0])} preferences, "
+            f"{format_number(found.about[0])} of them about a listed document",
             "follows, misses: preferences between the document and one below it or not retrieved",
         ],
         shares=shares,
@@ -314,11 +326,11 @@ def preference_precision(judged: JudgedRankings, *, cutoff: Depth = None, weight
         ECIR 2008.
     Example: PPref@1 of b a c preferring a b, b c, a c = 1/2 = 0.5
     """
-    found = _kept(judged, cutoff, weighted)
+    found = _count_kept(judged, cutoff, weighted)
     return ratio(found.kept, found.about)
 
 
-steps_for(preference_precision)(partial(_kept_steps, "about"))
+steps_for(preference_precision)(partial(_show_kept, "about"))
 
 
 @judges_metric(name="RPref")
@@ -330,11 +342,11 @@ def preference_recall(judged: JudgedRankings, *, cutoff: Depth = None, weighted:
     Reference: B. Carterette, P. Bennett, D. Chickering, S. Dumais, ECIR 2008.
     Example: RPref@1 of b a c preferring a b, b c, a c = 1/3 = 0.3333
     """
-    found = _kept(judged, cutoff, weighted)
+    found = _count_kept(judged, cutoff, weighted)
     return ratio(found.kept, found.all)
 
 
-steps_for(preference_recall)(partial(_kept_steps, "all"))
+steps_for(preference_recall)(partial(_show_kept, "all"))
 
 
 @judges_metric(
@@ -354,8 +366,8 @@ def preference_tau(judged: JudgedRankings, *, cutoff: Depth = None, weighted: We
         measure of rank correlation, Biometrika 30.
     Example: TauPref@1 of b a c preferring a b, b c, a c = (1 - 1)/2 = 0.0
     """
-    found = _kept(judged, cutoff, weighted)
+    found = _count_kept(judged, cutoff, weighted)
     return ratio(2 * found.kept - found.about, found.about)
 
 
-steps_for(preference_tau)(partial(_kept_steps, "difference"))
+steps_for(preference_tau)(partial(_show_kept, "difference"))

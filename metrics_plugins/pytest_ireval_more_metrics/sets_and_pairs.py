@@ -8,33 +8,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, list_ranking, make_steps, metric, ratio, steps_for
-from pytest_ireval_metrics.sets_and_ranks import Closing, Counts, relevance_facts, relevant_within, steps_of_counts
+from pytest_ireval_metrics.sets_and_ranks import Closing, Counts, count_found, describe_relevance, make_count_steps
 from pytest_ireval_metrics.vocabulary import (
     Cutoff,
     Depth,
     Floats,
     Rel,
     condensable_metric,
-    found_within,
-    listed_as,
-    quotient,
+    format_quotient,
+    list_as_scored,
+    make_sum_steps,
+    mark_found,
     relevance_metric,
-    shared_steps,
 )
 
 if TYPE_CHECKING:
     from pytest_ireval import Steps
 
 
-def _multiplied(counts: Counts) -> Closing:
-    precision, recall = quotient(counts.found, counts.retrieved), quotient(counts.found, counts.relevant)
+def _close_set_ap(counts: Counts) -> Closing:
+    precision, recall = format_quotient(counts.found, counts.retrieved), format_quotient(counts.found, counts.relevant)
     return f"({precision[0]}) * ({recall[0]})", precision[1] * recall[1]
 
 
-_capped_recall_steps = steps_of_counts(
-    lambda counts: quotient(counts.found, min(counts.relevant, counts.settings["cutoff"]))
+_capped_recall_steps = make_count_steps(
+    lambda counts: format_quotient(counts.found, min(counts.relevant, counts.settings["cutoff"]))
 )
-_set_ap_steps = steps_of_counts(_multiplied)
+_set_ap_steps = make_count_steps(_close_set_ap)
 
 
 @relevance_metric(
@@ -47,7 +47,7 @@ def capped_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Fl
     Reference: N. Thakur et al., BEIR, 2021 (capped recall); trec_eval relative_P, the same figure.
     Example: CappedR@3 of 1 0 0 1 | 1 1 = 1/3 = 0.3333
     """
-    return ratio(relevant_within(judged, cutoff, rel), np.minimum(judged.relevant_count(rel), cutoff))
+    return ratio(count_found(judged, cutoff, rel), np.minimum(judged.relevant_count(rel), cutoff))
 
 
 steps_for(capped_recall)(_capped_recall_steps)
@@ -61,7 +61,7 @@ def set_ap(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     Reference: trec_eval set_map; ir_measures SetAP.
     Example: SetAP of 1 0 0 1 | 1 1 = 2/4 * 2/4 = 0.25
     """
-    found = relevant_within(judged, None, rel)
+    found = count_found(judged, None, rel)
     return ratio(found * found, judged.retrieved * judged.relevant_count(rel))
 
 
@@ -90,7 +90,7 @@ def fall_out(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
         that returns nothing has 0, the best there is: pair it with recall.
     Example: FallOut@4 of 1 0 - 0 | 1 in a collection of 1000 = 3 / (1000 - 2) = 0.003
     """
-    others = _count_shown_documents(judged, cutoff) - relevant_within(judged, cutoff, rel)
+    others = _count_shown_documents(judged, cutoff) - count_found(judged, cutoff, rel)
     return ratio(others, (judged.collection or 0) - judged.relevant_count(rel))
 
 
@@ -99,9 +99,9 @@ def _fall_out_steps(judged: JudgedRankings, *, cutoff: int, rel: float) -> Steps
     listed = list_ranking(judged, cutoff)
     others = (~listed.relevant(rel)).astype(np.float64)
     among = (judged.collection or 0) - listed.relevant_count(rel)
-    facts = relevance_facts(listed, {"rel": rel, "cutoff": cutoff})
+    facts = describe_relevance(listed, {"rel": rel, "cutoff": cutoff})
     facts.append(f"N = {judged.collection} documents are in the collection, N - R = {among} not relevant")
-    return shared_steps(listed, {"not relevant": np.cumsum(others)}, others, among, facts, terms=False)
+    return make_sum_steps(listed, {"not relevant": np.cumsum(others)}, others, among, facts, terms=False)
 
 
 @condensable_metric(
@@ -117,7 +117,7 @@ def accuracy(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> F
     Reference: ir_measures Accuracy, which leaves queries with a = 0 out. It says nothing of documents not retrieved.
     Example: Accuracy of 0 1 - 1 = 1 - (1 + 2) / (2 * 2) = 0.25
     """
-    counts = found_within(judged, rel, cutoff)
+    counts = mark_found(judged, rel, cutoff)
     found = judged.sum(counts)
     pairs = found * (_count_shown_documents(judged, cutoff) - found)
     misplaced = judged.sum(judged.hits.rank - judged.relevant_so_far(rel), counts)
@@ -126,7 +126,7 @@ def accuracy(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> F
 
 @steps_for(accuracy)
 def _accuracy_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
+    listed = list_as_scored(judged, settings)
     relevant = listed.relevant(settings["rel"])
     found, others = int(relevant.sum()), int((~relevant).sum())
     above = np.where(relevant, np.cumsum(~relevant), 0)
@@ -139,7 +139,7 @@ def _accuracy_steps(judged: JudgedRankings, **settings: Any) -> Steps:
         arithmetic=text,
         value=1 - int(above.sum()) / pairs if pairs else float(found > 0),
         facts=[
-            *relevance_facts(listed, settings),
+            *describe_relevance(listed, settings),
             f"{found} relevant and {others} other documents count, {pairs} pairs of both",
         ],
         shares=right / max(1, found),

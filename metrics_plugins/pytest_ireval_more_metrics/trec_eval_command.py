@@ -30,7 +30,7 @@ from pytest_ireval.cli.options import LateBar, registry_at
 from pytest_ireval.cli.sheets import first_of
 from pytest_ireval.plugin_api import InputFile, Registry, did_you_mean, drop_judgments
 from pytest_ireval.tables import open_input
-from pytest_ireval_more_metrics.other_packages import names_elsewhere
+from pytest_ireval_more_metrics.other_packages import list_names_elsewhere
 
 USAGE = "usage: ireval trec_eval [-q] [-c] [-n] [-l N] [-J] [-M N] [-N N] [-m MEASURE[.PARAMETERS]]... QRELS RUN"
 HELP = """
@@ -126,7 +126,7 @@ TAIL = 1 << 16
 
 
 @dataclass
-class _Asked:
+class _Options:
     """The options of one call."""
 
     measures: dict[str, str | None] = field(default_factory=dict)
@@ -164,14 +164,14 @@ def command(words: tuple[str, ...]) -> None:
         given, files = getopt.gnu_getopt(list(words), SHORT, LONG.split())
     except getopt.GetoptError as error:
         _quit(1, f"{error.msg}\n{USAGE}")
-    asked = _asked(given)
+    asked = _read_options(given)
     registry = registry_at(None)
     for name, parameters in asked.measures.items():
         if name not in MEASURES:
-            _quit(1, _unknown(name, parameters))
-    rows = [row for name in MEASURES if name in asked.measures for row in _rows(name, asked, registry)]
+            _quit(1, _describe_unknown(name, parameters))
+    rows = [row for name in MEASURES if name in asked.measures for row in _find_rows(name, asked, registry)]
     if asked.help:
-        click.echo(USAGE + HELP + "\n" * bool(rows) + "".join(_definitions(rows)), nl=False)
+        click.echo(USAGE + HELP + "\n" * bool(rows) + "".join(_format_definitions(rows)), nl=False)
         return
     if len(files) != 2 or files[0] == "-":
         _quit(1, f"name two files, QRELS and RUN, of which RUN may be -; named: {', '.join(files) or 'none'}\n{USAGE}")
@@ -185,7 +185,7 @@ def command(words: tuple[str, ...]) -> None:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         _quit(4, f"{files[1]} has no documents for query {missing[0]!r}{more}; -c counts such queries as 0")
     try:
-        lines = list(_lines(rows, inputs, asked, registry))
+        lines = list(_format_lines(rows, inputs, asked, registry))
     except IrevalError as error:
         _quit(4, str(error))
     click.echo("".join(lines), nl=False)
@@ -196,8 +196,8 @@ def _quit(code: int, complaint: str) -> NoReturn:
     sys.exit(code)
 
 
-def _asked(given: Sequence[tuple[str, str]]) -> _Asked:
-    asked = _Asked()
+def _read_options(given: Sequence[tuple[str, str]]) -> _Options:
+    asked = _Options()
     for name, value in given:
         option = SHORT_OF.get(name, name)
         if option == "-v":
@@ -216,17 +216,17 @@ def _asked(given: Sequence[tuple[str, str]]) -> _Asked:
                 _quit(1, f"{name} {value}: this is not a whole number above 0")
             setattr(asked, {"-l": "level", "-M": "depth", "-N": "collection"}[option], whole)
         elif option == "-m":
-            _mark(value, asked.measures)
+            _add_measure(value, asked.measures)
         elif option in ("-q", "-c", "-J", "-h"):
             setattr(asked, {"-q": "per_query", "-c": "complete", "-J": "judged_only", "-h": "help"}[option], True)
         elif option == "-n":
             asked.summary = False
     if not asked.measures and not asked.help:
-        _mark("official", asked.measures)
+        _add_measure("official", asked.measures)
     return asked
 
 
-def _mark(text: str, measures: dict[str, str | None]) -> None:
+def _add_measure(text: str, measures: dict[str, str | None]) -> None:
     """Add a measure, or those of a nickname, to those that are asked for."""
     name, point, parameters = text.partition(".")
     if point and name in NICKNAMES:
@@ -240,7 +240,7 @@ def _mark(text: str, measures: dict[str, str | None]) -> None:
             measures[each] = parameters or None
 
 
-def _rows(name: str, asked: _Asked, registry: Registry) -> Iterator[_Row]:
+def _find_rows(name: str, asked: _Options, registry: Registry) -> Iterator[_Row]:
     """The rows of a measure with its parameters."""
     given = asked.measures[name]
     takes, default = MEASURES[name]
@@ -248,7 +248,7 @@ def _rows(name: str, asked: _Asked, registry: Registry) -> Iterator[_Row]:
         _quit(1, f"-m {name}.{given}: {name} has no parameters")
     title = name if given is None else f"{name}_{given}"
     text = LEADING_POINT.sub("0.", given or default)
-    numbers = [_number(name, each) for each in text.split(",")] if text and takes != "pairs" else []
+    numbers = [_parse_number(name, each) for each in text.split(",")] if text and takes != "pairs" else []
     if name in ("runid", "relstring"):
         yield _Row(name, title, (), max(0, *map(int, numbers or [1])))
     elif takes in ("cutoffs", "levels"):
@@ -257,20 +257,20 @@ def _rows(name: str, asked: _Asked, registry: Registry) -> Iterator[_Row]:
             _quit(1, f"-m {name}.{given}: a parameter is given twice")
         for end in ends:
             shown = str(end) if takes == "cutoffs" else f"{end:3.2f}"
-            yield _row(name, f"{name}_{shown}", [f"{name}_{end}"], asked, registry)
+            yield _make_row(name, f"{name}_{shown}", [f"{name}_{end}"], asked, registry)
     elif name == "11pt_avg" and numbers:
-        yield _row(name, title, [f"iprec_at_recall_{each}" for each in numbers], asked, registry)
+        yield _make_row(name, title, [f"iprec_at_recall_{each}" for each in numbers], asked, registry)
     else:
-        yield _row(name, title, [f"{name}_{text}" if text else name], asked, registry)
+        yield _make_row(name, title, [f"{name}_{text}" if text else name], asked, registry)
 
 
-def _number(name: str, text: str) -> float:
+def _parse_number(name: str, text: str) -> float:
     if not NUMBER.fullmatch(text):
         _quit(1, f"-m {name}: the parameter {text!r} is not a number")
     return float(text)
 
 
-def _row(measure: str, title: str, names: Sequence[str], asked: _Asked, registry: Registry) -> _Row:
+def _make_row(measure: str, title: str, names: Sequence[str], asked: _Options, registry: Registry) -> _Row:
     try:
         metrics = [metric for each in names for metric in registry.parse_metrics([each])]
     except IrevalError as error:
@@ -280,19 +280,19 @@ def _row(measure: str, title: str, names: Sequence[str], asked: _Asked, registry
         fault = "these parameters do not fit" if "unknown metric" in complaint else complaint
         _quit(1, f"-m {measure}.{asked.measures[measure]}: {fault}; write them {sample}")
     zero = registry.parse_metrics([ZEROS[measure]])[0] if measure in ZEROS else None
-    leveled = [_with_level(metric, asked.level) for metric in metrics]
-    return _Row(measure, title, leveled, zero=zero and _with_level(zero, asked.level))
+    leveled = [_set_level(metric, asked.level) for metric in metrics]
+    return _Row(measure, title, leveled, zero=zero and _set_level(zero, asked.level))
 
 
-def _with_level(metric: Metric, level: int) -> Metric:
+def _set_level(metric: Metric, level: int) -> Metric:
     relevant = metric.parameter("rel")
     return metric if relevant is None or relevant.default is None else metric(rel=level)
 
 
-def _unknown(name: str, parameters: str | None) -> str:
+def _describe_unknown(name: str, parameters: str | None) -> str:
     """The complaint about a measure, with the reason why it is not offered or with the measure that is meant."""
     text = name if parameters is None else f"{name}.{parameters}"
-    for row in names_elsewhere():
+    for row in list_names_elsewhere():
         if row.package == "trec_eval" and row.name == name and not row.ours:
             return f"-m {text}: the measure is not offered: {row.differs}"
     with_point = re.sub(r"_(?=[-+]?[0-9.]+$)", ".", name, count=1)  # ndcg_cut_10 is its name in the output
@@ -302,7 +302,7 @@ def _unknown(name: str, parameters: str | None) -> str:
     return f"-m {text}: the measure is unknown; {hint or 'ireval metrics --for trec_eval lists all'}"
 
 
-def _definitions(rows: Sequence[_Row]) -> Iterator[str]:
+def _format_definitions(rows: Sequence[_Row]) -> Iterator[str]:
     for row in rows:
         meaning = " and ".join(f"{metric}: {metric.info.summary}" for metric in row.metrics) or "text, not a number"
         yield f"  {row.name} = {meaning}\n"
@@ -315,7 +315,7 @@ class _Inputs(NamedTuple):
     """That of the run; empty if no row shows it."""
 
 
-def _read(qrels: str, run: str, asked: _Asked, rows: Sequence[_Row], registry: Registry) -> _Inputs:
+def _read(qrels: str, run: str, asked: _Options, rows: Sequence[_Row], registry: Registry) -> _Inputs:
     with open_input(run) as file, LateBar() as progress:
         judgments = read_judgments(qrels, format="trec", registry=registry, progress=progress)
         try:
@@ -323,7 +323,7 @@ def _read(qrels: str, run: str, asked: _Asked, rows: Sequence[_Row], registry: R
         except IrevalError as error:  # the bytes of a pipe have a path of their own
             copied = file.path.name != Path(file.name).name
             raise IrevalError(str(error).replace(str(file.path), file.name) if copied else str(error)) from None
-        tag = _tag(file) if any(row.measure == "runid" for row in rows) else ""
+        tag = _read_tag(file) if any(row.measure == "runid" for row in rows) else ""
     if not_judged := sorted(set(rankings.queries) - set(judgments.queries)):
         named = first_of(list(map(repr, not_judged)))
         click.echo(f"ireval trec_eval: not judged, so they do not count: queries {named}", err=True)
@@ -335,7 +335,7 @@ def _without_negative(judgments: Judgments) -> Judgments:
     return drop_judgments(judgments, negative) if negative.size else judgments
 
 
-def _tag(file: InputFile) -> str:
+def _read_tag(file: InputFile) -> str:
     """The sixth column of the last line with content."""
     kept, buffer = b"", bytearray(TAIL)
     with file.bytes.open(max(0, file.bytes.size - TAIL) if file.bytes.is_plain else 0) as stream:
@@ -345,7 +345,7 @@ def _tag(file: InputFile) -> str:
     return next((words[5] for words in reversed(lines) if len(words) > 5 and not words[0].startswith("#")), "")
 
 
-def _lines(rows: Sequence[_Row], inputs: _Inputs, asked: _Asked, registry: Registry) -> Iterator[str]:
+def _format_lines(rows: Sequence[_Row], inputs: _Inputs, asked: _Options, registry: Registry) -> Iterator[str]:
     """The lines of each query by id, then those of all queries."""
     values = _score(rows, inputs, asked, registry)
     order = sorted(inputs.judgments.queries, key=str.encode)
@@ -355,22 +355,22 @@ def _lines(rows: Sequence[_Row], inputs: _Inputs, asked: _Asked, registry: Regis
         for row, by_query in zip(rows, values, strict=True):
             if row.measure == "relstring":
                 documents = list(lists.get(query, ()))[: asked.depth]
-                signs = _relevance(documents, grades[query], row.text, judged_only=asked.judged_only)
-                yield _line(row.name, query, f"'{signs}'")
+                signs = _format_relevance(documents, grades[query], row.text, judged_only=asked.judged_only)
+                yield _format_line(row.name, query, f"'{signs}'")
             elif row.measure not in OF_ALL_ALONE:
-                yield _line(row.name, query, _figure(row, by_query[query]))
+                yield _format_line(row.name, query, _format_figure(row, by_query[query]))
     for row, by_query in zip(rows, values, strict=True):
         if row.measure == "runid":
-            yield from [_line(row.name, "all", inputs.tag)] if asked.summary else ()
+            yield from [_format_line(row.name, "all", inputs.tag)] if asked.summary else ()
         elif row.measure != "relstring" and asked.summary:
-            yield _line(row.name, "all", _figure(row, _sum_up(row, [by_query[query] for query in order])))
+            yield _format_line(row.name, "all", _format_figure(row, _sum_up(row, [by_query[query] for query in order])))
 
 
-def _line(name: str, query: str, value: str) -> str:
+def _format_line(name: str, query: str, value: str) -> str:
     return f"{name:<22}\t{query}\t{value}\n"
 
 
-def _figure(row: _Row, value: float) -> str:
+def _format_figure(row: _Row, value: float) -> str:
     return str(int(value)) if row.measure in COUNTS else f"{value:6.4f}"
 
 
@@ -378,7 +378,7 @@ Values = Mapping[str, float]
 """By query."""
 
 
-def _score(rows: Sequence[_Row], inputs: _Inputs, asked: _Asked, registry: Registry) -> list[Values]:
+def _score(rows: Sequence[_Row], inputs: _Inputs, asked: _Options, registry: Registry) -> list[Values]:
     """The values of each row for every query."""
     policies = Policies(depth=asked.depth, unjudged="removed" if asked.judged_only else "irrelevant")
     side_data = SideData(collection=asked.collection)
@@ -406,7 +406,7 @@ def _score(rows: Sequence[_Row], inputs: _Inputs, asked: _Asked, registry: Regis
     return [_find_values(row, scored, inputs, asked) for row in rows]
 
 
-def _find_values(row: _Row, scored: Mapping[tuple[bool, str], Values], inputs: _Inputs, asked: _Asked) -> Values:
+def _find_values(row: _Row, scored: Mapping[tuple[bool, str], Values], inputs: _Inputs, asked: _Options) -> Values:
     queries, without_negative = inputs.judgments.queries, row.measure in NEGATIVE_IS_UNJUDGED
     parts = [scored[without_negative, str(metric)] for metric in row.metrics]
     values = {query: math.fsum(part[query] for part in parts) / len(parts) if parts else 0.0 for query in queries}
@@ -451,7 +451,7 @@ def _map_lists(rankings: Rankings) -> dict[str, dict[str, float]]:
     return {query: dict(rows[first[i] : first[i + 1]]) for i, query in enumerate(rankings.queries)}
 
 
-def _relevance(documents: Sequence[str], grades: Mapping[str, float], count: int, *, judged_only: bool) -> str:
+def _format_relevance(documents: Sequence[str], grades: Mapping[str, float], count: int, *, judged_only: bool) -> str:
     """A character for each of the first documents: its grade, - without a judgment, . with a grade below 0."""
     known = [grades.get(document) for document in documents]
     if judged_only:

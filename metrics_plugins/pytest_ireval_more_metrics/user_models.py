@@ -18,17 +18,17 @@ from pytest_ireval import (
     ratio,
     steps_for,
 )
-from pytest_ireval_metrics.user_models import StopChance, err, scale_facts, stop_columns
+from pytest_ireval_metrics.user_models import StopChance, describe_scale, err, make_stop_columns
 from pytest_ireval_metrics.vocabulary import (
     Depth,
     Floats,
     MaxGrade,
     Persistence,
     condensable_metric,
-    listed_as,
-    scale_top,
-    shared_steps,
-    shown_number,
+    find_top_grade,
+    format_number,
+    list_as_scored,
+    make_sum_steps,
 )
 from pytest_ireval_more_metrics.continuation import GainAndCost, Goal, user_model
 
@@ -46,19 +46,19 @@ def nerr(
     Reference: T. Sakai, R. Song, Evaluating diversified search results using per-intent graded relevance, SIGIR 2011.
     Example: nERR(max_grade=1) of 0 1 = (1/2 * 1/2) / (1/2) = 0.5
     """
-    settings = {"cutoff": cutoff, "max_grade": scale_top(max_grade, judged), "gain": gain, "judged_only": False}
+    settings = {"cutoff": cutoff, "max_grade": find_top_grade(max_grade, judged), "gain": gain, "judged_only": False}
     return ratio(err.batch(judged, **settings), err.batch(perfect(judged), **settings))
 
 
 @steps_for(nerr)
 def _nerr_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **settings: Any) -> Steps:
-    listed, top = listed_as(judged, settings), scale_top(max_grade, judged)
-    columns = stop_columns(listed.grade, top, gain)
+    listed, top = list_as_scored(judged, settings), find_top_grade(max_grade, judged)
+    columns = make_stop_columns(listed.grade, top, gain)
     grades = listed.ideal[: settings["cutoff"]]
-    ideal = stop_columns(grades, top, gain)
-    best, facts = float(ideal["adds"].sum()), scale_facts(judged, max_grade, gain)
+    ideal = make_stop_columns(grades, top, gain)
+    best, facts = float(ideal["adds"].sum()), describe_scale(judged, max_grade, gain)
     table = {"rank": np.arange(1, grades.size + 1), "grade": grades, **ideal}
-    return shared_steps(
+    return make_sum_steps(
         listed,
         columns,
         columns["adds"],
@@ -97,13 +97,13 @@ def _rbp_residual_steps(judged: JudgedRankings, *, cutoff: int | None, p: float)
     return make_steps(
         listed,
         columns,
-        arithmetic=f"1 - (1 - {p:g}) * {shown_number(float(settled.sum()))}",
+        arithmetic=f"1 - (1 - {p:g}) * {format_number(float(settled.sum()))}",
         value=1 - (1 - p) * float(settled.sum()),
         facts=[f"p = {p:g}, the probability to go on; reaches = p^(rank - 1)", "judged documents are settled"],
     )
 
 
-def _with_log2(given: Mapping[str, Any]) -> dict[str, Any]:
+def _set_log2(given: Mapping[str, Any]) -> dict[str, Any]:
     """SDCG of ir_measures, which has a parameter for the one discount there is."""
     if given.get("dcg", "log2") != "log2":
         raise MetricError(f"dcg={given['dcg']!r} is unknown; ir_measures allows 'log2'")
@@ -111,7 +111,7 @@ def _with_log2(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @user_model(
-    "SDCG", "log2(rank + 1) / log2(rank + 2)", by="rank", cutoff_required=True, dialects={"ir_measures": _with_log2}
+    "SDCG", "log2(rank + 1) / log2(rank + 2)", by="rank", cutoff_required=True, dialects={"ir_measures": _set_log2}
 )
 def sdcg(reader: GainAndCost) -> Floats:
     """DCG as a share of that of a list whose documents all have the top grade (scaled DCG).
@@ -132,10 +132,10 @@ def insq(reader: GainAndCost, *, T: Goal = 1) -> Floats:
     Reference: A. Moffat, F. Scholer, P. Thomas, Models and metrics: IR evaluation as a user process, ADCS 2012.
     Example: INSQ@3 of 1 0 1 = (1 + 4/16) / (1 + 4/9 + 4/16) = 0.7377
     """
-    return _squared(reader.rank + 2 * T)
+    return _square(reader.rank + 2 * T)
 
 
-def _squared(x: Floats) -> Floats:
+def _square(x: Floats) -> Floats:
     chance: Floats = ((x - 1) / x) ** 2
     return chance
 
@@ -159,7 +159,7 @@ def inst(
     Reference: P. Bailey et al., User variability and IR system evaluation, SIGIR 2015; A. Moffat et al., ADCS 2015.
     Example: INST@3 of 1 0 1 = (1 + 1/4 * 4/9) / (1 + 1/4 + 1/4 * 4/9) = 0.8163
     """
-    return _squared(reader.rank + 2 * T - reader.gained)
+    return _square(reader.rank + 2 * T - reader.gained)
 
 
 @user_model("NERR8", "1 - gain", by="gain", cutoff_required=True)
@@ -208,4 +208,4 @@ def nerr11(reader: GainAndCost, *, T: Goal = 1) -> Floats:
     Reference: L. Azzopardi, J. Mackenzie, A. Moffat, ERR is not C/W/L, ICTIR 2021, equation 11.
     Example: NERR11(max_grade=2)@3 of 1 0 2 = (1/2 + 1/8 * 1) / (1 + 2/9 + 1/8) = 0.4639
     """
-    return _squared(reader.rank + 2 * T) * (1 - reader.gain)
+    return _square(reader.rank + 2 * T) * (1 - reader.gain)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from pytest_ireval import JudgedRankings, MetricError, Param, make_steps, metric, ratio, steps_for
-from pytest_ireval_metrics.sessions import Repeats, find_gaining_hits, places_in_sessions, session_metric
+from pytest_ireval_metrics.sessions import Repeats, find_gaining_hits, find_places_in_sessions, session_metric
 from pytest_ireval_metrics.vocabulary import (
     Cutoff,
     Depth,
@@ -18,11 +18,11 @@ from pytest_ireval_metrics.vocabulary import (
     MaxGrade,
     Persistence,
     Rel,
-    found_within,
-    listed_as,
-    scale_top,
-    shared_steps,
-    shown_number,
+    find_top_grade,
+    format_number,
+    list_as_scored,
+    make_sum_steps,
+    mark_found,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ Wanted = Annotated[
 ]
 
 
-def _knows(judged: JudgedRankings, column: str) -> Mask:
+def _mark_known(judged: JudgedRankings, column: str) -> Mask:
     """For each judgment, True if the user knew the document before."""
     judgments = judged.judgments
     if judgments is None or column not in judgments.columns:
@@ -57,8 +57,8 @@ def _knows(judged: JudgedRankings, column: str) -> Mask:
     return np.array([KNOWN[cell] for cell in cells], bool)
 
 
-def _known_steps(of_known: bool, judged: JudgedRankings, *, rel: float, column: str, cutoff: int | None) -> Steps:
-    listed, knows = listed_as(judged, {"cutoff": cutoff}), _knows(judged, column)
+def _show_known(of_known: bool, judged: JudgedRankings, *, rel: float, column: str, cutoff: int | None) -> Steps:
+    listed, knows = list_as_scored(judged, {"cutoff": cutoff}), _mark_known(judged, column)
     known = np.zeros(listed.rank.size)
     hits = judged.hits
     inside = hits.rank <= listed.rank.size
@@ -67,11 +67,11 @@ def _known_steps(of_known: bool, judged: JudgedRankings, *, rel: float, column: 
     adds = relevant * (known if of_known else 1 - known)
     expected = knows[judged.ideal.judgment[judged.ideal.grade >= rel]].sum() if of_known else relevant.sum()
     facts = [
-        f"{shown_number(float(expected))} relevant documents that the user knew before"
+        f"{format_number(float(expected))} relevant documents that the user knew before"
         if of_known
-        else f"{shown_number(float(expected))} relevant documents are found"
+        else f"{format_number(float(expected))} relevant documents are found"
     ]
-    return shared_steps(listed, {"relevant": relevant, "known": known, "adds": adds}, adds, float(expected), facts)
+    return make_sum_steps(listed, {"relevant": relevant, "known": known, "adds": adds}, adds, float(expected), facts)
 
 
 KNOWLEDGE = "the documents that the user knew decide which ranking is good"
@@ -95,14 +95,14 @@ def coverage_ratio(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1
         knew none
     Example: CoverageRatio of A b - | C = 1 / 2 = 0.5
     """
-    knows = _knows(judged, column)
+    knows = _mark_known(judged, column)
     ideal = judged.ideal
     known = knows[ideal.judgment] & (ideal.grade >= rel)
-    found = judged.sum(knows[judged.hits.judgment] & found_within(judged, rel, cutoff))
+    found = judged.sum(knows[judged.hits.judgment] & mark_found(judged, rel, cutoff))
     return ratio(found, np.bincount(ideal.query[known], minlength=judged.count))
 
 
-steps_for(coverage_ratio)(partial(_known_steps, True))
+steps_for(coverage_ratio)(partial(_show_known, True))
 
 
 @known_metric(name="NoveltyRatio")
@@ -113,22 +113,22 @@ def novelty_ratio(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1,
         0 if none is found
     Example: NoveltyRatio of A b - | C = 1 / 2 = 0.5
     """
-    found = found_within(judged, rel, cutoff)
-    return ratio(judged.sum(~_knows(judged, column)[judged.hits.judgment] & found), judged.sum(found))
+    found = mark_found(judged, rel, cutoff)
+    return ratio(judged.sum(~_mark_known(judged, column)[judged.hits.judgment] & found), judged.sum(found))
 
 
-steps_for(novelty_ratio)(partial(_known_steps, False))
+steps_for(novelty_ratio)(partial(_show_known, False))
 
 
-def _wanted(judged: JudgedRankings, wanted: int, rel: float) -> Integers:
+def _find_wanted(judged: JudgedRankings, wanted: int, rel: float) -> Integers:
     """Per query, the number of relevant documents that make the user stop."""
     return np.minimum(judged.relevant_count(rel), wanted)
 
 
-def _last(judged: JudgedRankings, wanted: int, rel: float) -> tuple[Integers, Integers]:
+def _find_last(judged: JudgedRankings, wanted: int, rel: float) -> tuple[Integers, Integers]:
     """The query and the row of the hit that completes what the user wants, of each query that has it."""
     so_far = judged.relevant_so_far(rel)
-    goal = _wanted(judged, wanted, rel)[judged.hits.query]
+    goal = _find_wanted(judged, wanted, rel)[judged.hits.query]
     rows = np.flatnonzero(judged.relevant(rel) & (so_far == goal))
     return judged.hits.query[rows], rows
 
@@ -140,17 +140,17 @@ def relative_recall(judged: JudgedRankings, *, wanted: Wanted, cutoff: Depth = N
     Formula: RelativeRecall = min(relevant documents found (at ranks 1 to k), w) / w, with w = min(wanted, R)
     Example: RelativeRecall(wanted=3) of 1 0 1 0 | 1 1 = 2 / 3 = 0.6667
     """
-    goal = _wanted(judged, wanted, rel)
-    return ratio(np.minimum(judged.sum(found_within(judged, rel, cutoff)), goal), goal)
+    goal = _find_wanted(judged, wanted, rel)
+    return ratio(np.minimum(judged.sum(mark_found(judged, rel, cutoff)), goal), goal)
 
 
 @steps_for(relative_recall)
 def _relative_recall_steps(judged: JudgedRankings, *, wanted: int, rel: float, cutoff: int | None) -> Steps:
-    listed = listed_as(judged, {"cutoff": cutoff})
+    listed = list_as_scored(judged, {"cutoff": cutoff})
     relevant = listed.relevant(rel)
-    goal = int(_wanted(judged, wanted, rel)[0])
+    goal = int(_find_wanted(judged, wanted, rel)[0])
     adds = (relevant & (np.cumsum(relevant) <= goal)).astype(np.float64)
-    return shared_steps(listed, {"relevant": relevant, "adds": adds}, adds, goal, [f"{goal} documents are wanted"])
+    return make_sum_steps(listed, {"relevant": relevant, "adds": adds}, adds, goal, [f"{goal} documents are wanted"])
 
 
 @metric(name="RecallEffort", reference=TEXTBOOKS, binary=True)
@@ -160,29 +160,29 @@ def recall_effort(judged: JudgedRankings, *, wanted: Wanted, rel: Rel = 1) -> Fl
     Formula: RecallEffort = w / rank of the w-th relevant document, with w = min(wanted, R); 0 if the list has fewer
     Example: RecallEffort(wanted=2) of 0 1 0 1 1 = 2 / 4 = 0.5
     """
-    query, rows = _last(judged, wanted, rel)
+    query, rows = _find_last(judged, wanted, rel)
     found = np.zeros(judged.count)
-    found[query] = _wanted(judged, wanted, rel)[query] / judged.hits.rank[rows]
+    found[query] = _find_wanted(judged, wanted, rel)[query] / judged.hits.rank[rows]
     return found
 
 
 @steps_for(recall_effort)
 def _recall_effort_steps(judged: JudgedRankings, *, wanted: int, rel: float) -> Steps:
-    listed = listed_as(judged, {})
+    listed = list_as_scored(judged, {})
     relevant = listed.relevant(rel)
-    goal, (_, rows) = int(_wanted(judged, wanted, rel)[0]), _last(judged, wanted, rel)
+    goal, (_, rows) = int(_find_wanted(judged, wanted, rel)[0]), _find_last(judged, wanted, rel)
     read = int(judged.hits.rank[rows[0]]) if rows.size else 0
     adds = (relevant & (listed.rank <= read)).astype(np.float64)
     fact = f"{goal} documents are wanted; {f'they are read down to rank {read}' if read else 'the list has fewer'}"
-    return shared_steps(listed, {"relevant": relevant, "adds": adds}, adds, read, [fact])
+    return make_sum_steps(listed, {"relevant": relevant, "adds": adds}, adds, read, [fact])
 
 
-def _search_length(judged: JudgedRankings, wanted: int, rel: float) -> tuple[Integers, Any, Any, Floats]:
+def _compute_search_length(judged: JudgedRankings, wanted: int, rel: float) -> tuple[Integers, Any, Any, Floats]:
     """Of each query that has what is wanted: irrelevant documents of higher scores, and of the same score as the last.
 
     And the share of the latter that is read on average, over all orders of equal scores.
     """
-    query, rows = _last(judged, wanted, rel)
+    query, rows = _find_last(judged, wanted, rel)
     hits, relevant = judged.hits, judged.relevant(rel)
     tied_from, tied_to = hits.tied_from[rows], hits.tied_to[rows]
     number = np.full(judged.count, -1)
@@ -193,7 +193,7 @@ def _search_length(judged: JudgedRankings, wanted: int, rel: float) -> tuple[Int
     same = np.bincount(
         at[known], (hits.rank[known] >= tied_from[at[known]]) & (hits.rank[known] <= tied_to[at[known]]), query.size
     )
-    needed = _wanted(judged, wanted, rel)[query] - above
+    needed = _find_wanted(judged, wanted, rel)[query] - above
     return query, tied_from - 1 - above, tied_to - tied_from + 1 - same, needed / (same + 1)
 
 
@@ -216,7 +216,7 @@ def expected_search_length(judged: JudgedRankings, *, wanted: Wanted = 1, cutoff
         action of retrieval systems, American Documentation 19, 1968.
     Example: ESL(wanted=2)@10 of 0 1 0 0 1 = 3 + 0 = 3.0
     """
-    query, above, same, share = _search_length(judged, wanted, rel)
+    query, above, same, share = _compute_search_length(judged, wanted, rel)
     found = np.where(judged.relevant_count(rel) > 0, float(cutoff), 0.0)
     found[query] = np.minimum(above + same * share, cutoff)
     return found
@@ -224,15 +224,15 @@ def expected_search_length(judged: JudgedRankings, *, wanted: Wanted = 1, cutoff
 
 @steps_for(expected_search_length)
 def _search_length_steps(judged: JudgedRankings, *, wanted: int, cutoff: int, rel: float) -> Steps:
-    listed, goal = listed_as(judged, {"cutoff": cutoff}), int(_wanted(judged, wanted, rel)[0])
+    listed, goal = list_as_scored(judged, {"cutoff": cutoff}), int(_find_wanted(judged, wanted, rel)[0])
     value = float(expected_search_length.batch(judged, wanted=wanted, cutoff=cutoff, rel=rel)[0])
-    _, above, same, share = _search_length(judged, wanted, rel)
+    _, above, same, share = _compute_search_length(judged, wanted, rel)
     text, fact = str(cutoff), f"the first {cutoff} documents count as read: {goal} relevant ones take no less"
     if not goal:
         text, fact = "0", "there are no relevant documents to look for"
     elif above.size and value < cutoff:
-        text = shown_number(float(above[0])) + (
-            f" + {same[0]:.0f} * {shown_number(float(share[0]))}" if same[0] else ""
+        text = format_number(float(above[0])) + (
+            f" + {same[0]:.0f} * {format_number(float(share[0]))}" if same[0] else ""
         )
         fact = f"irrelevant documents before {goal} relevant ones; of those with the same score as the last, a share"
     return make_steps(listed, {"relevant": listed.relevant(rel)}, arithmetic=text, value=value, facts=[fact])
@@ -258,9 +258,9 @@ def session_rbp(
         precision (sRBP), ICTIR 2019.
     Example: SessionRBP(p=0.5) of a b, a c = 0.5 * ((1 + 0.25) + 1/3 * (0 + 0.25)) = 0.6667
     """
-    session, position, count = places_in_sessions(judged)
+    session, position, count = find_places_in_sessions(judged)
     rows = find_gaining_hits(judged, repeats)
     query, rank = judged.hits.query[rows], judged.hits.rank[rows]
     reaches = np.power((p - b * p) / (1 - b * p), position[query] - 1) * np.power(b * p, rank - 1.0)
-    gain = judged.hits.grade[rows] / scale_top(max_grade, judged)
+    gain = judged.hits.grade[rows] / find_top_grade(max_grade, judged)
     return np.bincount(session[query], (1 - p) * gain * reaches, minlength=count).astype(np.float64)
