@@ -165,7 +165,7 @@ def test_printing_and_reading_round_trip_over_all_metrics_and_values(data):
                 st.sampled_from(parameter.choices) if parameter.choices else values_by_kind[parameter.kind]
             )
             try:
-                arguments[parameter.name] = parameter.checked(value)
+                arguments[parameter.name] = parameter.check(value)
             except ValueError:
                 if parameter.required:
                     arguments[parameter.name] = 0.5  # a level of recall

@@ -27,7 +27,7 @@ def whole_metrics(draw, metric):
         if parameter.required or parameter.kind == "map" or draw(st.booleans()):
             value = draw(st.sampled_from(parameter.choices) if parameter.choices else VALUES[parameter.kind])
             try:
-                arguments[parameter.name] = parameter.checked(value)
+                arguments[parameter.name] = parameter.check(value)
             except ValueError:
                 if parameter.required:
                     arguments[parameter.name] = 0.5  # a level of recall
