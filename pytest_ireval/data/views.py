@@ -23,18 +23,6 @@ def condensed(judged: JudgedRankings) -> JudgedRankings:
     return judged.remember("condensed", lambda: _condense(judged))
 
 
-def ignore_grades_below_0(judged: JudgedRankings) -> JudgedRankings:
-    """Documents with a grade below 0 are not judged, as in trec_eval."""
-    return judged.remember("unjudged below 0", lambda: _ignore_grades_below_0(judged))
-
-
-def _ignore_grades_below_0(judged: JudgedRankings) -> JudgedRankings:
-    documents = judged.documents
-    if documents is not None:
-        documents = documents._replace(grade=np.where(documents.grade < 0, np.nan, documents.grade))
-    return replace(judged, hits=judged.hits.at(judged.hits.grade >= 0), documents=documents, _memory={})
-
-
 def _condense(judged: JudgedRankings) -> JudgedRankings:
     hits = judged.hits
     rank = np.arange(hits.query.size) - judged.first[:-1][hits.query] + 1

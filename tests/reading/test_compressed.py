@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from messy_files import messy_files
 from plain import plain_judgments, plain_rankings
 from slow_reader import slow_judgments, slow_rankings
-from trec_doors import read_judgments, read_rankings
+from trec_readers import read_judgments, read_rankings
 
 from pytest_ireval.data.formats import input_file
 from pytest_ireval.data.scan import pieces

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from messy_files import messy_files
 from plain import plain_hits, plain_judgments, plain_rankings
 from slow_reader import slow_hits, slow_judgments, slow_rankings
-from trec_doors import judged_in_file, read_judgments, read_rankings
+from trec_readers import judged_in_file, read_judgments, read_rankings
 
 from pytest_ireval.data.join import join_judged_rows, join_judgments
 from pytest_ireval.data.scan import ids, rows

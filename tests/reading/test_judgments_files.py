@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from messy_files import messy_files, numbers
 from plain import plain_judgments
 from slow_reader import slow_judgments
-from trec_doors import read_judgments
+from trec_readers import read_judgments
 
 
 @given(messy_files())

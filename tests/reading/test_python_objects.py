@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from messy_files import ids
 from plain import plain_judgments, plain_rankings
 from slow_reader import Place, Ranking
-from trec_doors import read_judgments, read_rankings
+from trec_readers import read_judgments, read_rankings
 
 from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 from pytest_ireval.data.join import join_judgments

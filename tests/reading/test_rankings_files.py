@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from messy_files import messy_files
 from plain import plain_rankings
 from slow_reader import first_places, slow_rankings
-from trec_doors import read_rankings
+from trec_readers import read_rankings
 
 
 @given(messy_files(), st.booleans())

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import zstandard
-from trec_doors import read_judgments, read_rankings
+from trec_readers import read_judgments, read_rankings
 
 from pytest_ireval.errors import InputError
 

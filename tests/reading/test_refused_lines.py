@@ -1,7 +1,7 @@
 """Lines that cannot be what they claim to be are refused, with file, line and reason."""
 
 import pytest
-from trec_doors import judged_in_file, read_judgments, read_rankings
+from trec_readers import judged_in_file, read_judgments, read_rankings
 
 SIX = "  a rankings file has 6 columns or more, separated by spaces or tabs: query Q0 document rank score tag"
 FOUR = "  a judgments file has 4 columns, separated by spaces or tabs: query iteration document grade"
