@@ -26,8 +26,8 @@ from pytest_ireval import (
     read_judgments,
     read_rankings,
 )
-from pytest_ireval.cli.options import LateBar, registry_at
-from pytest_ireval.cli.sheets import first_of
+from pytest_ireval.cli.options import ProgressBar, load_command_registry
+from pytest_ireval.cli.sheets import list_first
 from pytest_ireval.plugin_api import InputFile, Registry, did_you_mean, drop_judgments
 from pytest_ireval.tables import open_input
 from pytest_ireval_more_metrics.other_packages import list_names_elsewhere
@@ -165,7 +165,7 @@ def command(words: tuple[str, ...]) -> None:
     except getopt.GetoptError as error:
         _quit(1, f"{error.msg}\n{USAGE}")
     asked = _read_options(given)
-    registry = registry_at(None)
+    registry = load_command_registry(None)
     for name, parameters in asked.measures.items():
         if name not in MEASURES:
             _quit(1, _describe_unknown(name, parameters))
@@ -316,7 +316,7 @@ class _Inputs(NamedTuple):
 
 
 def _read(qrels: str, run: str, asked: _Options, rows: Sequence[_Row], registry: Registry) -> _Inputs:
-    with open_input(run) as file, LateBar() as progress:
+    with open_input(run) as file, ProgressBar() as progress:
         judgments = read_judgments(qrels, format="trec", registry=registry, progress=progress)
         try:
             rankings = read_rankings(file.path, format="trec", registry=registry, progress=progress)
@@ -325,7 +325,7 @@ def _read(qrels: str, run: str, asked: _Options, rows: Sequence[_Row], registry:
             raise IrevalError(str(error).replace(str(file.path), file.name) if copied else str(error)) from None
         tag = _read_tag(file) if any(row.measure == "runid" for row in rows) else ""
     if not_judged := sorted(set(rankings.queries) - set(judgments.queries)):
-        named = first_of(list(map(repr, not_judged)))
+        named = list_first(list(map(repr, not_judged)))
         click.echo(f"ireval trec_eval: not judged, so they do not count: queries {named}", err=True)
     return _Inputs(_without_negative(judgments) if asked.judged_only else judgments, rankings, tag)
 

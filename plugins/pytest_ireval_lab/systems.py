@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import Comparison, Judgments, Metric, Policies, SideData, compare, read_judgments
-from pytest_ireval.cli.options import METRICS, format_options, metrics_option, named_files, policy_options, registry_at
+from pytest_ireval.cli.options import (
+    METRICS,
+    format_options,
+    load_command_registry,
+    metrics_option,
+    name_files,
+    policy_options,
+)
 from pytest_ireval.cli.sheets import sheet_format
 from pytest_ireval.plugin_api import MetricComparison, Progress, Registry
 
@@ -101,13 +108,13 @@ def systems_command(
                 raise click.UsageError(f"give at least two RANKINGS{or_suite}")
             systems = Systems(
                 judgments,
-                named_files(rankings),
+                name_files(rankings),
                 options.pop("metrics") or metrics,
                 policies,
                 side_data,
                 judgments_format,
                 rankings_format,
-                registry_at(None),
+                load_command_registry(None),
             )
             function(systems=systems, **options)
 

@@ -26,12 +26,12 @@ from pytest_ireval.baseline.reading import read_baseline, read_baseline_at_ref
 from pytest_ireval.baseline.record import Acceptance, Baseline, describe_anchor
 from pytest_ireval.baseline.writing import delete_baseline, write_anchor
 from pytest_ireval.cli.baseline_text import (
-    accepted_text,
-    baseline_figure,
-    baseline_text,
-    by_name,
-    diff_text,
-    query_text,
+    format_acceptance,
+    format_baseline,
+    format_diff,
+    format_figure,
+    format_query,
+    get_metric_order,
 )
 from pytest_ireval.errors import BaselineError, IrevalError, Problem, did_you_mean
 from pytest_ireval.suite.finding import NOT_ENTERED, is_suite
@@ -55,11 +55,13 @@ def _show(baseline: str, query: str | None) -> None:
 
     BASELINE is the file of a baseline, a suite file, or REF:path for the baseline as it was at a git ref.
     """
-    place = _baseline_place(baseline)
-    found = _baseline_at(place)
-    click.echo(baseline_text(found, str(place)) if query is None else query_text(found, query, str(place)), nl=False)
+    place = _parse_place(baseline)
+    found = _require_baseline(place)
+    click.echo(
+        format_baseline(found, str(place)) if query is None else format_query(found, query, str(place)), nl=False
+    )
     anchor = place._replace(name=anchor_name(place.name))
-    if query is None and (pinned := _read(anchor)) is not None:
+    if query is None and (pinned := _read_baseline(anchor)) is not None:
         click.echo(escape_unprintable(f"also pinned: {describe_anchor(pinned.accepted)}, {anchor}"))
 
 
@@ -73,8 +75,10 @@ def _diff(a: str, b: str, lines: int) -> None:
     A and B are files of baselines, suite files, or REF:path for a baseline as it was at a git ref; one of them
     may be a REF alone, which stands for the path of the other.
     """
-    first, second = _pair_of(a, b)
-    click.echo(diff_text(_baseline_at(first), _baseline_at(second), (str(first), str(second)), lines), nl=False)
+    first, second = _parse_pair(a, b)
+    click.echo(
+        format_diff(_require_baseline(first), _require_baseline(second), (str(first), str(second)), lines), nl=False
+    )
 
 
 @command.command(name="log", context_settings={"show_default": True})
@@ -85,20 +89,20 @@ def _log(baseline: str, last: int) -> None:
 
     BASELINE is the file of a baseline, a suite file, or REF:path.
     """
-    acceptances = _baseline_at(_baseline_place(baseline)).acceptances
+    acceptances = _require_baseline(_parse_place(baseline)).acceptances
     shown = acceptances[::-1][:last]
     left = len(acceptances) - len(shown)
-    entries = [_describe(acceptance) for acceptance in shown]
+    entries = [_format_entry(acceptance) for acceptance in shown]
     more = [f"{format_count(left, 'earlier acceptance')}; --last shows more"] if left else []
     click.echo("\n\n".join([*("\n".join(map(escape_unprintable, entry)) for entry in entries), *more]))
 
 
-def _describe(acceptance: Acceptance) -> Iterator[str]:
-    yield accepted_text(acceptance)
+def _format_entry(acceptance: Acceptance) -> Iterator[str]:
+    yield format_acceptance(acceptance)
     yield f"  {acceptance.reason or '(no reason given)'}"
     if acceptance.figures:
-        named = sorted(acceptance.figures.items(), key=by_name)
-        yield f"  {', '.join(f'{name} {baseline_figure(value)}' for name, value in named)}"
+        named = sorted(acceptance.figures.items(), key=get_metric_order)
+        yield f"  {', '.join(f'{name} {format_figure(value)}' for name, value in named)}"
 
 
 @command.command(name="anchor")
@@ -111,7 +115,7 @@ def _anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
     Rules that say `against: anchor` compare with it. No acceptance moves it: this command alone does. If one of the
     suites has no baseline, none is pinned.
     """
-    from pytest_ireval.cli.options import suites_named
+    from pytest_ireval.cli.options import load_chosen_suites
     from pytest_ireval.gate.changed_since import files_of_suite
     from pytest_ireval.gate.clock import format_moment, read_clock
     from pytest_ireval.repositories.git import read_commit_state
@@ -119,7 +123,7 @@ def _anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
     reason = reason.strip()
     if not reason:
         raise click.UsageError('--reason is empty: name the release, for example --reason "release 4.2"')
-    pinned = _baselines(suites_named(paths, named))
+    pinned = _read_baselines(load_chosen_suites(paths, named))
     date = format_moment(read_clock())
     for suite, baseline in pinned:
         state = read_commit_state(suite.path.parent, files_of_suite(suite))
@@ -132,7 +136,7 @@ def _anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
         )
 
 
-def _baselines(suites: list[Suite]) -> list[tuple[Suite, Baseline]]:
+def _read_baselines(suites: list[Suite]) -> list[tuple[Suite, Baseline]]:
     """The baseline of each suite; an error lists all suites without one, and all that cannot be read."""
     found: list[tuple[Suite, Baseline]] = []
     problems: list[Problem] = []
@@ -161,7 +165,7 @@ def _prune(folders: tuple[str, ...], yes: bool) -> None:
     Nothing is deleted without --yes. The exit code is 1 if there are some and they were not deleted. A suite file that
     cannot be read is an error: its baselines might be taken for orphans.
     """
-    orphans = [(folder, name) for folder in _baseline_folders(folders or (".",)) for name in _orphans(folder)]
+    orphans = [(folder, name) for folder in _find_baseline_folders(folders or (".",)) for name in _list_orphans(folder)]
     for folder, name in orphans:
         click.echo(f"{'deleted' if yes else 'no suite has'} {BaselinePlace(folder, name)}")
         if yes:
@@ -173,18 +177,18 @@ def _prune(folders: tuple[str, ...], yes: bool) -> None:
         sys.exit(1)
 
 
-def _orphans(folder: Path) -> list[str]:
+def _list_orphans(folder: Path) -> list[str]:
     """Names of the baselines and anchors in a folder that no suite beside it has."""
     suite_files = (path for path in sorted(folder.parent.iterdir()) if path.is_file() and is_suite(path))
     try:
-        known = {each.name for path in suite_files for each in _baselines_of_suites(path)}
+        known = {each.name for path in suite_files for each in _list_places_of_suites(path)}
     except IrevalError as error:
         complaint = "nothing is pruned: a suite file cannot be read, so its baselines are unknown"
         raise BaselineError(Problem(complaint, place=str(folder)), *error.problems) from error
     return [name for name in list_baseline_names(folder) if suite_name_of(name) not in known]
 
 
-SUITES = (".yaml", ".yml")
+SUITE_SUFFIXES = (".yaml", ".yml")
 
 
 class BaselinePlace(NamedTuple):
@@ -199,58 +203,58 @@ class BaselinePlace(NamedTuple):
         return f"{self.ref}:{path or baseline_path(self.folder, self.name)}".removeprefix(":")
 
 
-def _baseline_place(text: str) -> BaselinePlace:
+def _parse_place(text: str) -> BaselinePlace:
     path = Path(text)
-    if _has_path(text) and (path.exists() or ":" not in text):
-        return _of_path(path)
+    if _is_path(text) and (path.exists() or ":" not in text):
+        return _find_place(path)
     ref, colon, name = text.partition(":")
-    if not colon or not _has_path(name):
+    if not colon or not _is_path(name):
         allowed = "a baseline is its .baseline file, its suite's .yaml file, or REF:path for the one at a git ref"
         raise BaselineError(Problem("is not a baseline", place=text, allowed=allowed))
-    return _of_path(Path(name))._replace(ref=ref)
+    return _find_place(Path(name))._replace(ref=ref)
 
 
-def _pair_of(one: str, other: str) -> tuple[BaselinePlace, BaselinePlace]:
+def _parse_pair(one: str, other: str) -> tuple[BaselinePlace, BaselinePlace]:
     """Two baselines; a ref alone stands for the path of the other one."""
-    if not _has_path(one) and _has_path(other):
-        second = _baseline_place(other)
+    if not _is_path(one) and _is_path(other):
+        second = _parse_place(other)
         return second._replace(ref=one), second
-    first = _baseline_place(one)
-    return first, _baseline_place(other) if _has_path(other) else first._replace(ref=other)
+    first = _parse_place(one)
+    return first, _parse_place(other) if _is_path(other) else first._replace(ref=other)
 
 
-def _read(place: BaselinePlace) -> Baseline | None:
+def _read_baseline(place: BaselinePlace) -> Baseline | None:
     folder, name, ref = place
     return read_baseline_at_ref(ref, folder, name) if ref else read_baseline(folder, name)
 
 
-def _baseline_at(place: BaselinePlace) -> Baseline:
-    found = _read(place)
+def _require_baseline(place: BaselinePlace) -> Baseline:
+    found = _read_baseline(place)
     if found is None:
-        raise BaselineError(_missing(place))
+        raise BaselineError(_describe_missing(place))
     return found
 
 
-def _missing(place: BaselinePlace) -> Problem:
+def _describe_missing(place: BaselinePlace) -> Problem:
     meant = did_you_mean(place.name, list_baseline_names(place.folder)) if not place.ref else ""
     return Problem("baseline not found", place=str(place), suggestion=meant)
 
 
-def _has_path(text: str) -> bool:
-    return text.endswith((*SUFFIXES, *SUITES))
+def _is_path(text: str) -> bool:
+    return text.endswith((*SUFFIXES, *SUITE_SUFFIXES))
 
 
-def _of_path(path: Path) -> BaselinePlace:
-    if path.suffix not in SUITES:
+def _find_place(path: Path) -> BaselinePlace:
+    if path.suffix not in SUITE_SUFFIXES:
         return BaselinePlace(path.parent, baseline_name(path))
-    found = [each._replace(folder=display_path(each.folder)) for each in _baselines_of_suites(path)]
+    found = [each._replace(folder=display_path(each.folder)) for each in _list_places_of_suites(path)]
     if len(found) == 1:
         return found[0]
     listed = ", ".join(map(str, found))
     raise BaselineError(Problem("has several suites, and each has a baseline", place=str(path), allowed=listed))
 
 
-def _baseline_folders(roots: tuple[str, ...]) -> Iterator[Path]:
+def _find_baseline_folders(roots: tuple[str, ...]) -> Iterator[Path]:
     """Those at some paths and below, each once, in order."""
     seen = set()
     for root in roots:
@@ -264,7 +268,7 @@ def _baseline_folders(roots: tuple[str, ...]) -> Iterator[Path]:
                 yield Path(home)
 
 
-def _baselines_of_suites(path: Path) -> list[BaselinePlace]:
+def _list_places_of_suites(path: Path) -> list[BaselinePlace]:
     """The baselines of the suites in a file: one, or several if it has a matrix; they need not exist."""
     from pytest_ireval.suite.loading import list_suite_names
 

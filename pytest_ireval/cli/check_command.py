@@ -58,15 +58,15 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
     problems: list[Problem] = []
     for path in (each for each in found if each not in shared):
         try:
-            suites = _loaded(path, conftests)
+            suites = _load_suites(path, conftests)
         except IrevalError as error:
             problems += error.problems
             continue
-        problems += _named_twice(suites, names)
+        problems += _find_duplicate_names(suites, names)
         for wrong in (each for suite in suites for each in wrong_watches(suite, repositories)):
             problems += [] if wrong in problems else [wrong]  # a file that many extend is wrong once
         for suite in suites:
-            problems += _checked(suite, conftests.registry_for(path))
+            problems += _check_suite(suite, conftests.registry_for(path))
     for path in shared:
         click.echo(f"{path}: is checked with the suites that extend it")
     for problem in problems:
@@ -78,7 +78,7 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
     sys.exit(1 if problems else 0)
 
 
-def _loaded(path: Path, conftests: Conftests) -> Sequence[Suite]:
+def _load_suites(path: Path, conftests: Conftests) -> Sequence[Suite]:
     """The suites of a file; an error if their verdicts cannot be plan_checks, or their queries lack something."""
     from pytest_ireval.gate.collection import read_suite_queries
     from pytest_ireval.rules.planning import find_checks_that_cannot_fail, plan_checks
@@ -93,9 +93,11 @@ def _loaded(path: Path, conftests: Conftests) -> Sequence[Suite]:
     return suites
 
 
-def _checked(suite: Suite, registry: Registry) -> list[Problem]:
+def _check_suite(suite: Suite, registry: Registry) -> list[Problem]:
     """The mistakes of a suite, which its line counts; warnings are below it."""
-    said: list[Problem | str] = [*_wrong_inputs(suite, registry)] or list(_foreseen(suite, registry))
+    said: list[Problem | str] = [*_find_input_mistakes(suite, registry)] or list(
+        _find_tolerance_mistakes(suite, registry)
+    )
     problems = [each for each in said if isinstance(each, Problem)]
     counts = f"{format_count(len(suite.metrics), 'metric')}, {format_count(len(suite.rules), 'rule')}"
     counts = format_count(count_problems(problems), "mistake") if problems else counts
@@ -105,7 +107,7 @@ def _checked(suite: Suite, registry: Registry) -> list[Problem]:
     return problems
 
 
-def _wrong_inputs(suite: Suite, registry: Registry) -> Iterator[Problem]:
+def _find_input_mistakes(suite: Suite, registry: Registry) -> Iterator[Problem]:
     """Mistakes of judgments and of files of rankings that are there; no other source is asked."""
     from pytest_ireval.gate.check_inputs import find_id_problem
     from pytest_ireval.gate.clock import read_date
@@ -116,7 +118,7 @@ def _wrong_inputs(suite: Suite, registry: Registry) -> Iterator[Problem]:
 
     missing = None if suite.source is None else find_missing_files(suite.source.options, suite.path.parent)
     try:
-        if missing is not None and not missing and _compares_with_files(suite):
+        if missing is not None and not missing and _compares_only_with_files(suite):
             scores = score_inputs(collect_inputs(suite, registry, read_date()))
             problem = find_id_problem(scores)
             yield from problem.problems if problem is not None else ()
@@ -130,7 +132,7 @@ def _wrong_inputs(suite: Suite, registry: Registry) -> Iterator[Problem]:
         click.echo(escape_unprintable(f"warning: {suite.name}: {unchecked}"))
 
 
-def _compares_with_files(suite: Suite) -> bool:
+def _compares_only_with_files(suite: Suite) -> bool:
     """Tell whether rules compare only with files, not with a source that would have to be asked."""
     from pytest_ireval.sources.run import RunOptions
 
@@ -138,7 +140,7 @@ def _compares_with_files(suite: Suite) -> bool:
     return all(each is None or isinstance(each.options, RunOptions) for each in references)
 
 
-def _foreseen(suite: Suite, registry: Registry) -> Iterator[Problem | str]:
+def _find_tolerance_mistakes(suite: Suite, registry: Registry) -> Iterator[Problem | str]:
     """Tolerances that make no sense under the stored baseline; warnings of tolerances that ask for too much."""
     from pytest_ireval.gate.clock import read_date
     from pytest_ireval.gate.sensitivity import (
@@ -160,7 +162,7 @@ def _foreseen(suite: Suite, registry: Registry) -> Iterator[Problem | str]:
     yield from find_tolerances_of_nothing(found)
 
 
-def _named_twice(suites: Sequence[Suite], names: dict[str, Suite]) -> Iterator[Problem]:
+def _find_duplicate_names(suites: Sequence[Suite], names: dict[str, Suite]) -> Iterator[Problem]:
     for suite in suites:
         other = names.setdefault(suite.name, suite)
         if other is not suite:

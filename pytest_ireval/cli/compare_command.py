@@ -29,13 +29,13 @@ from pytest_ireval.cli.evaluate_command import format_figure
 from pytest_ireval.cli.options import (
     METRICS,
     STANDARD_INPUT,
-    LateBar,
+    ProgressBar,
     format_options,
+    get_terminal_width,
+    load_command_registry,
     metric_option,
-    named_files,
+    name_files,
     policy_options,
-    registry_at,
-    terminal_width,
     timings_of_each_option,
 )
 from pytest_ireval.comparing import Test, compare
@@ -185,7 +185,7 @@ def command(
 
     A ranking has the name of its file, or that of NAME=path. One of the files may be - for standard input.
     """
-    named = named_files(rankings)
+    named = name_files(rankings)
     if len(named) < 2:
         raise click.UsageError("give at least two RANKINGS")
     if judgments == STANDARD_INPUT and STANDARD_INPUT in named.values():
@@ -196,13 +196,13 @@ def command(
     if svg is not None and len(named) != 2:
         raise click.UsageError("--svg draws two RANKINGS")
     wanted = metrics or METRICS
-    registry = registry_at(None)
+    registry = load_command_registry(None)
     in_dialect = registry.in_dialect(policies.dialect)
     compared = list(map(str, in_dialect.parse_metrics(wanted)))
     first = _find_sort_metric(sort, compared, in_dialect)
     drawn = registry.parse_metrics(CURVE_METRICS) if svg is not None else []
     more = [metric for metric in drawn if str(metric) not in compared]
-    with LateBar() as progress:
+    with ProgressBar() as progress:
         comparison = compare(
             judgments,
             named,
@@ -220,7 +220,7 @@ def command(
 
         replace_files({svg: [draw_file(make_comparison_chart(comparison, compared))]})
         comparison = _keep_metrics(comparison, compared)
-    view = View(_order_rankings(comparison, first), terminal_width(), per_query=per_query, every_pair=pairs)
+    view = View(_order_rankings(comparison, first), get_terminal_width(), per_query=per_query, every_pair=pairs)
     click.echo(_replace_triangles(_FORMATS[form](comparison, view)), nl=False)
     if svg is not None:
         click.echo(f"wrote {svg}", err=True)

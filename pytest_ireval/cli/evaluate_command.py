@@ -11,11 +11,11 @@ import click
 
 from pytest_ireval.cli.options import (
     METRICS,
-    LateBar,
+    ProgressBar,
     format_options,
+    load_command_registry,
     metric_option,
     policy_options,
-    registry_at,
     timings_option,
 )
 from pytest_ireval.errors import IrevalError, Problem, describe_exception
@@ -217,8 +217,8 @@ def command(
         raise click.UsageError("only one of JUDGMENTS and RANKINGS can be standard input")
     if on is not None and rankings == "-":
         raise click.UsageError("the workers of a cluster cannot read standard input")
-    with LateBar() as progress, _connect_executor(on) as executor:
-        options |= {"registry": registry_at(None), "progress": progress, "executor": executor}
+    with ProgressBar() as progress, _connect_executor(on) as executor:
+        options |= {"registry": load_command_registry(None), "progress": progress, "executor": executor}
         evaluation = evaluate(judgments, rankings, metrics or METRICS, **options)
     click.echo(FORMATS[form](evaluation, per_query), nl=False)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from pytest_ireval.cli.options import metric_names, registry_at, suites_option, terminal_width
+from pytest_ireval.cli.options import complete_metric_names, get_terminal_width, load_command_registry, suites_option
 from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 from pytest_ireval.data.join import join_judgments
 from pytest_ireval.data.judged import JudgedRankings
@@ -39,7 +39,7 @@ _ALSO = {
 
 
 @click.command(name="metrics")
-@click.argument("names", nargs=-1, shell_complete=metric_names)
+@click.argument("names", nargs=-1, shell_complete=complete_metric_names)
 @click.option(
     "--for",
     "package",
@@ -54,7 +54,7 @@ def command(names: tuple[str, ...], package: str | None, suites: Path | None) ->
     With --suites also those that conftest.py files bring. With --for it lists the names of another package, ours, and
     whether the values are equal. NAMES are then names of that package, as ndcg_cut_10, or ours.
     """
-    registry = registry_at(suites)
+    registry = load_command_registry(suites)
     package = _ALSO.get(package, package) if package else None
     problems: list[Problem] = []
     if package and not registry.vocabulary.elsewhere:
@@ -121,7 +121,7 @@ def _explain_metrics(names: tuple[str, ...], registry: Registry) -> tuple[list[s
     """Blocks of text about the metrics that are known, and the problems of the other names."""
     blocks: list[str] = []
     problems: list[Problem] = []
-    width = terminal_width()
+    width = get_terminal_width()
     for name in names:
         try:
             family = registry.vocabulary.family(name)

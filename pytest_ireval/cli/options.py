@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "METRICS",
-    "LateBar",
+    "ProgressBar",
     "format_options",
     "grades_option",
+    "load_command_registry",
     "metric_option",
     "metrics_option",
-    "named_files",
+    "name_files",
     "numbers_option",
     "policy_options",
-    "refuse_one_file",
-    "registry_at",
+    "refuse_same_file",
     "rel_option",
     "suites_option",
 ]
@@ -64,7 +64,7 @@ METRICS = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def metric_names(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+def complete_metric_names(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     """The names that a shell completes; letter case does not count."""
     from pytest_ireval.plugins.manager import load_installed_registry
 
@@ -81,7 +81,7 @@ def metrics_option(default: Sequence[str]) -> Callable[[Command], Command]:
         "metrics",
         multiple=True,
         metavar="NAME",
-        shell_complete=metric_names,
+        shell_complete=complete_metric_names,
         help=f"A metric, such as nDCG@10, AP or map; repeatable. The default is {', '.join(default)}.",
     )
 
@@ -165,12 +165,12 @@ timings_of_each_option = click.option(
 
 def view_options(command: Command) -> Command:
     """As :func:`policy_options`, without the policies that concern several queries."""
-    return _with((_TIES, *_VIEWS, *_DATA), _build_values(command))
+    return _apply_options((_TIES, *_VIEWS, *_DATA), _build_values(command))
 
 
 def policy_options(command: Command) -> Command:
     """Options for policies and side data; the command gets ``policies`` and ``side_data`` that hold them."""
-    return _with((_MISSING, _TIES, _NO_RELEVANT, *_VIEWS, *_DATA), _build_values(command))
+    return _apply_options((_MISSING, _TIES, _NO_RELEVANT, *_VIEWS, *_DATA), _build_values(command))
 
 
 POLICY_NAMES = tuple(each.name for each in fields(Policies))
@@ -202,7 +202,7 @@ _TESTS = (
 
 def tests_option(command: Command) -> Command:
     """The command with the test of each pair of systems."""
-    return _with(_TESTS, command)
+    return _apply_options(_TESTS, command)
 
 
 def numbers_option(*names: str, least: int, most: int, default: str, **about: Any) -> Callable[[Command], Command]:
@@ -218,13 +218,15 @@ def numbers_option(*names: str, least: int, most: int, default: str, **about: An
     return click.option(*names, default=default, metavar="N,N,…", callback=numbers, **about)
 
 
-def _with(options: Sequence[Callable[[Any], Any]], command: Command) -> Command:
+def _apply_options(options: Sequence[Callable[[Any], Any]], command: Command) -> Command:
     for option in reversed(options):  # click shows the last one first
         command = option(command)
     return command
 
 
-def suites_named(paths: Iterable[Path], named: str | None = None, conftests: Conftests | None = None) -> list[Suite]:
+def load_chosen_suites(
+    paths: Iterable[Path], named: str | None = None, conftests: Conftests | None = None
+) -> list[Suite]:
     """The suites at some paths, in the order of their files; ``named`` chooses one. An error if there is none."""
     from pytest_ireval.plugins.conftests import Conftests
     from pytest_ireval.suite.finding import find_suites, is_shared
@@ -253,7 +255,7 @@ suites_option = click.option(
 )
 
 
-def registry_at(suites: Path | None, *, kinds: bool = False) -> Registry:
+def load_command_registry(suites: Path | None, *, kinds: bool = False) -> Registry:
     """The registry of installed plugins, and of the conftest.py files of that folder and of those above it.
 
     With ``kinds`` the plugins that only suites need are loaded as well.
@@ -275,7 +277,7 @@ PATIENCE = 1.0
 """Seconds of silence before a bar appears."""
 
 
-class LateBar:
+class ProgressBar:
     """Counts from the start, and shows a bar on a terminal's standard error once the work has taken a second."""
 
     def __init__(self) -> None:
@@ -287,7 +289,7 @@ class LateBar:
         self.shown = -1
         self.lock = Lock()
 
-    def __enter__(self) -> LateBar:
+    def __enter__(self) -> ProgressBar:
         return self
 
     def __exit__(
@@ -322,7 +324,7 @@ WIDTH = 80
 """Columns of text that does not go to a terminal."""
 
 
-def terminal_width() -> int:
+def get_terminal_width() -> int:
     """Columns of the terminal, if there is one."""
     return shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
 
@@ -331,7 +333,7 @@ STANDARD_INPUT = "-"
 COMPRESSED = {".gz", ".zst"}
 
 
-def refuse_one_file(inputs: Iterable[str | Path | None], targets: Mapping[str, str | Path | None]) -> None:
+def refuse_same_file(inputs: Iterable[str | Path | None], targets: Mapping[str, str | Path | None]) -> None:
     """Refuse to write a file twice, or over a file that is read; targets are named by their options."""
     taken = {Path(file).resolve(): f"the input {file}" for file in inputs if file is not None}
     for option, target in targets.items():
@@ -344,15 +346,15 @@ def refuse_one_file(inputs: Iterable[str | Path | None], targets: Mapping[str, s
         taken[path] = f"{option} {target}"
 
 
-def named_files(
+def name_files(
     arguments: Sequence[str], why_once: str = "a ranking is compared with others, not with itself"
 ) -> dict[str, str]:
     """The path of each file by its name; ``why_once`` is the reason that no file may be given twice."""
-    split = [_name_and_path(argument) for argument in arguments]
+    split = [_split_name(argument) for argument in arguments]
     paths = [path for _, path in split]
     _refuse_repetitions(paths, why_once)
     given = [name for name, _ in split if name]
-    names = _short_names([path for name, path in split if not name], taken=given)
+    names = _shorten_names([path for name, path in split if not name], taken=given)
     named = [(name or names[path], path) for name, path in split]
     repeated = [name for name, times in Counter(given).items() if times > 1]
     if repeated:
@@ -361,7 +363,7 @@ def named_files(
     return dict(named)
 
 
-def _name_and_path(argument: str) -> tuple[str, str]:
+def _split_name(argument: str) -> tuple[str, str]:
     """A name, empty if none is given, and a path; a path that exists is a path even if it has a ``=``."""
     if argument == STANDARD_INPUT or "=" not in argument or os.path.exists(argument):
         return "", argument
@@ -387,28 +389,30 @@ def _refuse_repetitions(paths: Sequence[str], why_once: str) -> None:
         first[key] = path
 
 
-def _short_names(paths: Sequence[str], taken: Sequence[str]) -> dict[str, str]:
+def _shorten_names(paths: Sequence[str], taken: Sequence[str]) -> dict[str, str]:
     """Names for paths, each the shortest form that none of the others has."""
     names: dict[str, str] = {}
     depth = max((len(Path(path).parts) for path in paths), default=0)
     # without and with its ending, then with ever more folders
-    for form in (partial(_last_parts, parts=i + 1, ending=ending) for i in range(depth) for ending in (False, True)):
+    for form in (
+        partial(_take_last_parts, parts=i + 1, ending=ending) for i in range(depth) for ending in (False, True)
+    ):
         left = [path for path in paths if path not in names]
         counts = Counter(form(path) for path in left) + Counter(taken) + Counter(names.values())
         names |= {path: form(path) for path in left if counts[form(path)] == 1}
     return names | {path: path for path in paths if path not in names}
 
 
-def _last_parts(path: str, parts: int, *, ending: bool) -> str:
+def _take_last_parts(path: str, parts: int, *, ending: bool) -> str:
     if path == STANDARD_INPUT:
         return "stdin"
     whole = Path(path)
     folders = whole.parent.parts
-    name = whole.name if ending else _without_ending(whole)
+    name = whole.name if ending else _strip_endings(whole)
     return Path(*folders[max(0, len(folders) - parts + 1) :], name).as_posix()
 
 
-def _without_ending(path: Path) -> str:
+def _strip_endings(path: Path) -> str:
     """The name without the endings of its compression and its format; the 5 of ``model-1.5`` is not an ending."""
     bare = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
     return bare.stem if bare.suffix[1:2].isalpha() else bare.name

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from pytest_ireval.cli.options import suites_named
+from pytest_ireval.cli.options import load_chosen_suites
 from pytest_ireval.gate.chance_of_red import ChanceOfRed, estimate_chance_of_red
 from pytest_ireval.gate.clock import read_date
 from pytest_ireval.gate.sensitivity import Known, Outlook, collect_known, foresee_rules
@@ -24,7 +24,7 @@ from pytest_ireval.text_table import align_rows, escape_unprintable, wrap_text
 from pytest_ireval.words import format_magnitude
 
 
-def _drop(_context: click.Context, _option: click.Parameter, text: str | None) -> Tolerance | None:
+def _parse_drop(_context: click.Context, _option: click.Parameter, text: str | None) -> Tolerance | None:
     """A share of the baseline, or an amount."""
     if text is None:
         return None
@@ -39,7 +39,9 @@ def _drop(_context: click.Context, _option: click.Parameter, text: str | None) -
 
 @click.command(name="plan")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--drop", callback=_drop, help="Ask about this drop, 1% or 0.01, instead of the tolerances of the rules.")
+@click.option(
+    "--drop", callback=_parse_drop, help="Ask about this drop, 1% or 0.01, instead of the tolerances of the rules."
+)
 @click.option(
     "--queries", type=click.IntRange(2), help="Assume this many queries in a suite, its slices in proportion."
 )
@@ -66,30 +68,30 @@ def command(
     """
     conftests, today = Conftests(), read_date()
     planned = []
-    for suite in suites_named(paths, named, conftests):
+    for suite in load_chosen_suites(paths, named, conftests):
         known = collect_known(suite, conftests.registry_for(suite.path), today)
         chance = None
         if known.stored is not None and drop is None and queries is None:
-            chance = estimate_chance_of_red(known, _last_run(suite, report))
+            chance = estimate_chance_of_red(known, _find_last_run(suite, report))
         planned.append((known, foresee_rules(known, drop, queries), chance))
     if form == "json":
-        said = {"format": 1, "suites": [_as_plain(*each) for each in planned]}
+        said = {"format": 1, "suites": [_make_suite_record(*each) for each in planned]}
         click.echo(json.dumps(said, indent=1, ensure_ascii=False))
         return
-    click.echo("\n\n".join(_plan_text(*each, drop, queries) for each in planned))
+    click.echo("\n\n".join(_format_plan(*each, drop, queries) for each in planned))
 
 
 WIDTH = 100
 
 
-def _last_run(suite: Suite, report: Path | None) -> RunResult | None:
+def _find_last_run(suite: Suite, report: Path | None) -> RunResult | None:
     """The newest run of the suite that left a report."""
     folders = [folder for folder in list_report_folders(suite.path, report) if (folder / RESULTS).is_file()]
     runs = [run for run in map(read_run, folders) if any(each.name == suite.name for each in run.suites)]
     return max(runs, key=lambda run: run.date, default=None)
 
 
-def _plan_text(
+def _format_plan(
     known: Known, found: Sequence[Outlook], chance: ChanceOfRed | None, drop: Tolerance | None, queries: int | None
 ) -> str:
     suite = known.suite
@@ -97,31 +99,31 @@ def _plan_text(
     if known.stored is None:
         remedy = f"accept the first one with: pytest --ireval {suite.shown} --ireval-update-new"
         return "\n".join([*lines, *wrap_text(f"no baseline yet, so its values are unknown; {remedy}", WIDTH, "  ")])
-    said = [] if chance is None else [_chance_words(chance)]
+    said = [] if chance is None else [_describe_chance(chance)]
     if not found:
         lines.append("  no rule compares a mean with the baseline")
         return "\n".join([*lines, *(line for note in said for line in wrap_text(note, WIDTH, "  "))])
     lines[0] += f", baseline of {known.stored.accepted.date[:10]}"
     if queries is not None:
         lines[0] += f", as if it had {queries:,} queries"
-    lines += ["", *_table(_shown(found), "drop" if drop is not None else "tolerance"), ""]
-    notes = [*_meaning(found), *said]
+    lines += ["", *_format_table(_choose_rows(found), "drop" if drop is not None else "tolerance"), ""]
+    notes = [*_explain_columns(found), *said]
     return "\n".join([*lines, *(line for note in notes for line in wrap_text(note, WIDTH, "  "))])
 
 
-def _shown(found: Sequence[Outlook]) -> list[Outlook]:
+def _choose_rows(found: Sequence[Outlook]) -> list[Outlook]:
     """Each mean, slice and tolerance once; without a tolerance only where no other rule has one."""
     told = {(each.metric, each.slice) for each in found if each.asked}
     rows = [each for each in found if each.asked or (each.metric, each.slice) not in told]
     return list({(each.metric, each.weighted, each.slice, each.asked): each for each in rows}.values())
 
 
-def _table(rows: Sequence[Outlook], asked: str) -> list[str]:
+def _format_table(rows: Sequence[Outlook], asked: str) -> list[str]:
     header = ["metric", "slice", "queries", "spread", "from", "can show", asked, "needs", "false alarms", ""]
-    return [f"  {line}".rstrip() for line in align_rows([header, *map(_row, rows)], (2, 3, 5, 6, 7, 8))]
+    return [f"  {line}".rstrip() for line in align_rows([header, *map(_format_row, rows)], (2, 3, 5, 6, 7, 8))]
 
 
-def _row(each: Outlook) -> list[str]:
+def _format_row(each: Outlook) -> list[str]:
     usual = each.usual
     return [
         escape_unprintable(each.mean_name),
@@ -130,21 +132,21 @@ def _row(each: Outlook) -> list[str]:
         "-" if usual is None else format_magnitude(usual.spread),
         "-" if usual is None else "assumed" if usual.assumed else usual.origin,
         "no drop" if each.hopeless else "-" if each.resolution is None else format_magnitude(each.resolution),
-        _asked(each),
+        _format_tolerance(each),
         "-" if each.needed is None else f"{each.needed:,}" if each.needed < 10**9 else "too many",
         "-" if each.false_alarm is None else f"{100 * each.false_alarm:.0f}%",
         "<- less than they show" if each.blind else "",
     ]
 
 
-def _asked(each: Outlook) -> str:
+def _format_tolerance(each: Outlook) -> str:
     """``0.027 (3%)``."""
     if each.tolerance is None:
         return "-"
     return f"{format_magnitude(each.tolerance)} ({each.asked})" if each.relative else format_magnitude(each.tolerance)
 
 
-def _meaning(found: Sequence[Outlook]) -> Iterator[str]:
+def _explain_columns(found: Sequence[Outlook]) -> Iterator[str]:
     """The meaning of the columns that are not empty."""
     yield (
         "spread: the standard deviation of what single queries gain or lose from one version to the next. "
@@ -170,7 +172,7 @@ def _meaning(found: Sequence[Outlook]) -> Iterator[str]:
         yield f"unknown: {', '.join(unknown)}: all values are equal, or the baseline has none."
 
 
-def _chance_words(chance: ChanceOfRed) -> str:
+def _describe_chance(chance: ChanceOfRed) -> str:
     if chance.red is None or chance.warned is None:
         return f"How often a harmless change would turn this suite red is unknown: {chance.why}."
     red, warned = ("under 1%" if each < 0.01 else f"{100 * each:.0f}%" for each in (chance.red, chance.warned))
@@ -181,12 +183,12 @@ def _chance_words(chance: ChanceOfRed) -> str:
     )
 
 
-def _as_plain(known: Known, found: Sequence[Outlook], chance: ChanceOfRed | None) -> dict[str, Any]:
+def _make_suite_record(known: Known, found: Sequence[Outlook], chance: ChanceOfRed | None) -> dict[str, Any]:
     return {
         "suite": known.suite.name,
         "path": known.suite.shown,
         "baseline": known.stored.accepted.date if known.stored is not None else None,
-        "rules": [_plain(each) for each in found],
+        "rules": [_make_rule_record(each) for each in found],
         "chance_of_red": chance and chance.red,
         "chance_of_warning": chance and chance.warned,
         "drawn_from": chance and chance.drawn_from,
@@ -194,7 +196,7 @@ def _as_plain(known: Known, found: Sequence[Outlook], chance: ChanceOfRed | None
     }
 
 
-def _plain(each: Outlook) -> dict[str, Any]:
+def _make_rule_record(each: Outlook) -> dict[str, Any]:
     return {
         "id": each.check.id,
         "metric": each.metric,

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 import pytest_ireval
-from pytest_ireval.cli.options import registry_at, suites_option
+from pytest_ireval.cli.options import load_command_registry, suites_option
 from pytest_ireval.data.formats.reader import CONTENTS
 from pytest_ireval.entry_points import COMMANDS_GROUP, ENTRY_POINT_GROUP, SUITES_GROUP
 from pytest_ireval.errors import IrevalError, Problem
@@ -27,21 +27,21 @@ def command(suites: Path | None, new: str | None) -> None:
     files of a plugin to begin with, which pass its tests.
     """
     if new is not None:
-        click.echo("\n".join(_written(new)))
+        click.echo("\n".join(_write_plugin(new)))
         return
-    registry = registry_at(suites, kinds=True)
+    registry = load_command_registry(suites, kinds=True)
     commands = find_commands().by_name
     for distribution in registry.distributions:
         plugins = ", ".join(dict.fromkeys(p.name for p in registry.plugins if str(p) == distribution))
         click.echo(f"{distribution} ({plugins})" if plugins != distribution else distribution)
-        for title, names in _brought(registry, distribution, commands):
+        for title, names in _list_contributions(registry, distribution, commands):
             click.echo(f"  {title}: {', '.join(names)}")
     for origin in registry.without:
         click.echo(f"{origin}: left out by name")
     click.echo(f"\nFound through the entry-point groups {ENTRY_POINT_GROUP}, {SUITES_GROUP} and {COMMANDS_GROUP}.")
 
 
-def _written(name: str) -> Iterator[str]:
+def _write_plugin(name: str) -> Iterator[str]:
     """Write the example of a plugin under another name, and say what to do next."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise click.UsageError(f"--new {name}: a name has lower-case letters, digits and hyphens, as search-metrics")
@@ -67,7 +67,7 @@ def _written(name: str) -> Iterator[str]:
     yield f"\nnext:\n  pip install -e {name} && pytest {name}"
 
 
-def _brought(
+def _list_contributions(
     registry: Registry, origin: str, commands: Mapping[str, PackageCommand]
 ) -> Iterator[tuple[str, list[str]]]:
     metrics = registry.metrics.list_names(origin)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pytest_ireval.cli.options import registry_at, suites_option
+from pytest_ireval.cli.options import load_command_registry, suites_option
 from pytest_ireval.data.formats.writers import replace_files
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.pytest_plugin.report_files import TO_JUDGE, ReportFiles, keep_grades
@@ -35,7 +35,7 @@ def command(results: Path, to: Path | None, suites: Path | None) -> None:
     also of the conftest.py files that serve that folder.
     """
     path = (results / RESULTS if results.is_dir() else results).absolute()
-    templates = make_section_templates(registry_at(suites).sections.values())
+    templates = make_section_templates(load_command_registry(suites).sections.values())
     run = check_sections(read_run(results), templates)
     files = ReportFiles(path.parent, Path.cwd(), templates=templates)
     target = path.parent if to is None else to
@@ -50,16 +50,16 @@ def _write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.name == TO_JUDGE and (moved := keep_grades(path)):
-            click.echo(f"kept: {_shown(moved)}, the grades from {TO_JUDGE}")
+            click.echo(f"kept: {_display(moved)}, the grades from {TO_JUDGE}")
         if not text:
             path.unlink(missing_ok=True)
             return
         replace_files({path: [text.encode("utf-8", "backslashreplace").decode()]})
     except OSError as error:
         raise IrevalError(Problem(f"cannot be written: {error.strerror or error}", str(path))) from error
-    click.echo(f"written: {_shown(path)}")
+    click.echo(f"written: {_display(path)}")
 
 
-def _shown(path: Path) -> str:
+def _display(path: Path) -> str:
     """The path from the current folder, if it is below it."""
     return escape_unprintable(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))

@@ -9,13 +9,13 @@ import click
 
 from pytest_ireval.text_table import escape_unprintable, format_table
 
-__all__ = ["Row", "Sheet", "first_of", "sheet_format", "show"]
+__all__ = ["Row", "Sheet", "list_first", "print_sheets", "sheet_format"]
 
 Value = str | int | float | None
 Row = Mapping[str, Value]
 
 
-LISTED = 3
+MAX_LISTED = 3
 
 
 class Sheet(NamedTuple):
@@ -38,7 +38,7 @@ sheet_format = click.option(
 )
 
 
-def show(sheets: Sequence[Sheet], notes: Sequence[str], form: str) -> None:
+def print_sheets(sheets: Sequence[Sheet], notes: Sequence[str], form: str) -> None:
     """Print the tables that have rows; notes are below them, and in JSON."""
     filled = [each for each in sheets if each.rows]
     if form == "json":
@@ -47,19 +47,19 @@ def show(sheets: Sequence[Sheet], notes: Sequence[str], form: str) -> None:
         content = {"format": 1, **{each.name: each.rows for each in filled}, "notes": list(notes)}
         click.echo(json.dumps(content, ensure_ascii=False))
     elif form == "csv":
-        click.echo(_csv(filled), nl=False)
+        click.echo(_format_csv(filled), nl=False)
     else:
-        texts = [_text(each) for each in filled if each.shown is None or each.shown]
+        texts = [_format_text(each) for each in filled if each.shown is None or each.shown]
         click.echo("\n\n".join([*texts, *(["\n".join(map(escape_unprintable, notes))] if notes else [])]))
 
 
-def first_of(names: Sequence[str]) -> str:
+def list_first(names: Sequence[str]) -> str:
     """The first three, and the number of the others."""
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return f"{', '.join(names[:LISTED])}{more}"
+    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    return f"{', '.join(names[:MAX_LISTED])}{more}"
 
 
-def _csv(sheets: Sequence[Sheet]) -> str:
+def _format_csv(sheets: Sequence[Sheet]) -> str:
     """All tables below each other; the first column says which; cells that do not apply are empty."""
     import csv
     import io
@@ -72,17 +72,17 @@ def _csv(sheets: Sequence[Sheet]) -> str:
     return text.getvalue()
 
 
-def _text(sheet: Sheet) -> str:
+def _format_text(sheet: Sheet) -> str:
     rows = sheet.rows if sheet.shown is None else sheet.shown
     columns = [column for column in rows[0] if column not in sheet.hidden]
     header = [sheet.headers.get(column, column.replace("_", " ")) for column in columns]
     numbers = [i for i, column in enumerate(columns) if not any(isinstance(row[column], str) for row in rows)]
     lines = [sheet.about] if sheet.about else []
-    lines.append(format_table(header, [[_cell(row[column]) for column in columns] for row in rows], numbers))
+    lines.append(format_table(header, [[_format_cell(row[column]) for column in columns] for row in rows], numbers))
     return "\n".join(lines)
 
 
-def _cell(value: Value) -> str:
+def _format_cell(value: Value) -> str:
     if value is None:
         return "-"
     if isinstance(value, float) and round(value, 4) == 0:

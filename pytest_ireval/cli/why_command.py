@@ -15,10 +15,10 @@ from pytest_ireval.baseline.reading import read_baseline
 from pytest_ireval.cli.options import (
     POLICY_NAMES,
     SIDE_DATA_NAMES,
-    LateBar,
+    ProgressBar,
+    complete_metric_names,
     format_options,
-    metric_names,
-    registry_at,
+    load_command_registry,
     timings_option,
     view_options,
 )
@@ -76,7 +76,7 @@ def _complete_queries(ctx: click.Context, _parameter: click.Parameter, incomplet
 
 
 @click.command(name="why", context_settings={"show_default": True})
-@click.argument("metric", shell_complete=metric_names)
+@click.argument("metric", shell_complete=complete_metric_names)
 @click.argument("judgments", required=False)
 @click.argument("rankings", required=False)
 @click.argument("other", required=False)
@@ -133,7 +133,7 @@ def command(
         given = [name for name in names if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
         if given or any((judgments, rankings, other)):
             raise click.UsageError("--suite has its own files and policies: give no files and no policy options")
-        with LateBar() as progress:
+        with ProgressBar() as progress:
             explanation = _explain_in_suite(suite, named, metric, query, progress, ask=ask, report=report)
         click.echo(FORMATS[form](explanation, lines), nl=False)
         return
@@ -144,8 +144,8 @@ def command(
     if [judgments, rankings, other].count("-") > 1:
         raise click.UsageError("only one of the files can be standard input")
     try:
-        with LateBar() as progress:
-            options |= {"registry": registry_at(None), "progress": progress}
+        with ProgressBar() as progress:
+            options |= {"registry": load_command_registry(None), "progress": progress}
             explanation = why(metric, judgments, rankings, query, other, **options)
     except MetricNameError:
         if Path(metric).exists():

@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_ireval import InputError
-from pytest_ireval.cli.options import named_files
+from pytest_ireval.cli.options import name_files
 
 
 @pytest.fixture
@@ -34,21 +34,21 @@ def at(tmp_path, monkeypatch):
     ],
 )
 def test_names_are_short_and_distinct(arguments, names):
-    assert list(named_files(arguments)) == names
+    assert list(name_files(arguments)) == names
 
 
 def test_a_path_that_has_an_equals_sign_is_a_path_where_it_exists(at):
     at("k1=0.9.txt", "k1=1.2.txt")
 
-    assert named_files(["low=k1=0.9.txt", "A=none.txt"]) == {"low": "k1=0.9.txt", "A": "none.txt"}
-    assert named_files(["k1=0.9.txt", "k1=1.2.txt"]) == {"k1=0.9": "k1=0.9.txt", "k1=1.2": "k1=1.2.txt"}
+    assert name_files(["low=k1=0.9.txt", "A=none.txt"]) == {"low": "k1=0.9.txt", "A": "none.txt"}
+    assert name_files(["k1=0.9.txt", "k1=1.2.txt"]) == {"k1=0.9": "k1=0.9.txt", "k1=1.2": "k1=1.2.txt"}
 
 
 def test_one_file_twice_is_an_error(at):
     at("a.txt")
 
     with pytest.raises(InputError) as caught:
-        named_files(["A=a.txt", "B=./a.txt"])
+        name_files(["A=a.txt", "B=./a.txt"])
     assert str(caught.value) == (
         "./a.txt\n  is the same file as a.txt\n  a ranking is compared with others, not with itself"
     )
@@ -64,6 +64,6 @@ def test_one_file_twice_is_an_error(at):
 )
 def test_a_name_that_is_none_is_an_error(arguments, message):
     with pytest.raises(InputError) as caught:
-        named_files(arguments)
+        name_files(arguments)
 
     assert str(caught.value) == message

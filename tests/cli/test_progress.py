@@ -7,7 +7,7 @@ import pytest
 
 from pytest_ireval import evaluate
 from pytest_ireval.cli import options
-from pytest_ireval.cli.options import LateBar
+from pytest_ireval.cli.options import ProgressBar
 
 
 class Terminal(io.StringIO):
@@ -38,12 +38,12 @@ def work(bar):
 
 def test_quick_work_and_a_pipe_show_nothing(show_on, monkeypatch):
     terminal = show_on(Terminal())
-    work(LateBar())
+    work(ProgressBar())
     assert terminal.getvalue() == ""
 
     pipe = show_on(io.StringIO())
     monkeypatch.setattr(options, "PATIENCE", -1)
-    work(LateBar())
+    work(ProgressBar())
     assert pipe.getvalue() == ""
 
 
@@ -51,7 +51,7 @@ def test_long_work_shows_a_bar_and_takes_it_away(show_on, monkeypatch):
     terminal = show_on(Terminal())
     monkeypatch.setattr(options, "PATIENCE", -1)
 
-    work(LateBar())
+    work(ProgressBar())
 
     assert "reading rankings [##########               ] 40%" in terminal.getvalue()
     assert terminal.getvalue().endswith("100%\r\x1b[2K")

@@ -22,15 +22,15 @@ from pytest_ireval import (
 )
 from pytest_ireval.cli.options import (
     METRICS,
-    LateBar,
+    ProgressBar,
     format_options,
     grades_option,
+    load_command_registry,
     metric_option,
-    named_files,
-    registry_at,
+    name_files,
     rel_option,
 )
-from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
+from pytest_ireval.cli.sheets import Row, Sheet, list_first, print_sheets, sheet_format
 from pytest_ireval.plugin_api import Grades, Problem, Registry, compare_orders, format_count
 from pytest_ireval_judgments.agreement import (
     Audit,
@@ -119,7 +119,7 @@ def command(
     --audit compares one judge, such as a language model, with humans in each slice. With --rankings it shows how far
     its errors move the figures.
     """
-    registry = registry_at(None)
+    registry = load_command_registry(None)
     if column is not None and (audit is None or queries is None):
         raise click.UsageError("--by needs --audit and --queries")
     if audit is not None:
@@ -133,18 +133,18 @@ def command(
         found = match_audit(one, human, _map_slices(known, column))
         ranked = {
             name: read_rankings(path, format=rankings_format, registry=registry)
-            for name, path in named_files(rankings).items()
+            for name, path in name_files(rankings).items()
         }
         checked = [*compare_slices(found, seed)]
         sheets = [
             _make_audit_sheet(checked, least_kappa),
             *_correct_figures(found, ranked, metrics or METRICS, draws, seed, registry),
         ]
-        show(sheets, [*_describe_audit(found, checked, least_kappa, draws if ranked else 0)], form)
+        print_sheets(sheets, [*_describe_audit(found, checked, least_kappa, draws if ranked else 0)], form)
         return
-    with LateBar() as progress:
+    with ProgressBar() as progress:
         panel = read_panel(
-            named_files(judgments, "a judge is compared with others: give each file once"),
+            name_files(judgments, "a judge is compared with others: give each file once"),
             registry,
             format=judgments_format,
             grades=grades,
@@ -156,7 +156,7 @@ def command(
             raise InputError(Problem(complaint, panel.origin, allowed=allowed))
         if not (panel.votes.voters() > 1).any():
             raise InputError(Problem("no document has two judges: do the ids match?", panel.origin))
-        named = named_files(rankings)
+        named = name_files(rankings)
         systems = {
             name: read_rankings(path, format=rankings_format, registry=registry, progress=progress)
             for name, path in named.items()
@@ -180,12 +180,12 @@ def command(
         for name, one in variants.items():
             if lost := sorted(set(one.queries) - {one.queries[i] for i in one.query.tolist()}):
                 without = f"{format_count(len(lost), 'query')} without a judgment, which --suite leaves out"
-                notes.append(f"{name}: {without}: {first_of(lost)}")
+                notes.append(f"{name}: {without}: {list_first(lost)}")
         if systems:
             sheets += _score_systems(variants, systems, metrics or METRICS, choice, registry)
         if suite is not None:
             sheets.append(_compare_verdicts(variants, suite))
-    show(sheets, notes, form)
+    print_sheets(sheets, notes, form)
 
 
 def _make_agreement_sheets(panel: JudgePanel, rel: float, *, per_query: bool) -> Iterator[Sheet]:
@@ -234,7 +234,7 @@ def _score_systems(
     policies = Policies(missing_queries="zero", scale=max(each.highest_grade for each in variants.values()) or None)
     figures: dict[str, dict[str, list[float | None]]] = {}
     directions: dict[str, str] = {}
-    with LateBar() as progress:
+    with ProgressBar() as progress:
         progress.expect(len(variants) * len(systems), "scoring")
         for variant, judgments in variants.items():
             for ranking in systems.values():
@@ -281,7 +281,7 @@ def _compare_order(
 
 def _compare_verdicts(variants: Mapping[str, Judgments], path: Path) -> Sheet:
     """The verdict of each suite in the file under its own judgments, and under each variant."""
-    with LateBar() as progress:
+    with ProgressBar() as progress:
         verdicts = [*run_suites_under(path, {"(its own)": None, **variants}, progress)]
     rows: list[Row] = [
         {"suite": each.suite, "judged_by": each.variant, "verdict": each.verdict, "red": each.why} for each in verdicts
@@ -340,7 +340,7 @@ def _correct_figures(
         return
     policies = Policies(missing_queries="zero", scale=float(audit.grades.max()) or None)
     judged: dict[tuple[str, str], list[list[float | None]]] = {}
-    with LateBar() as progress:
+    with ProgressBar() as progress:
         progress.expect((draws + 1) * len(systems), "scoring")
         for judgments in chain([audit.judgments], redraw_grades(audit, draws, seed)):
             for name, ranking in systems.items():

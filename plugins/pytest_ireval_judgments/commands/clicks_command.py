@@ -12,8 +12,14 @@ from typing import NamedTuple
 import click
 
 from pytest_ireval import InputError, IrevalError, Queries, read_queries, write_judgments, write_queries
-from pytest_ireval.cli.options import LateBar, format_options, refuse_one_file, registry_at, suites_option
-from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
+from pytest_ireval.cli.options import (
+    ProgressBar,
+    format_options,
+    load_command_registry,
+    refuse_same_file,
+    suites_option,
+)
+from pytest_ireval.cli.sheets import Row, Sheet, list_first, print_sheets, sheet_format
 from pytest_ireval.plugin_api import Curve, CurvePanel, Problem, did_you_mean, draw_curves, format_count
 from pytest_ireval.tables import write_files, write_table
 from pytest_ireval_judgments.click_logs import ClickLog, read_clicks
@@ -138,17 +144,17 @@ def command(
     if queries is not None and queries_to is not None:
         raise click.UsageError("--queries-to writes the queries of the log: it has no effect with --queries")
     targets = {"--to": target, "--queries-to": queries_to, "--svg": svg}
-    refuse_one_file([*logs, queries], targets)
+    refuse_same_file([*logs, queries], targets)
     _refuse_targets(target, TABLES if model is None else TABLES + TREC, [*targets.values()], force)
     found = None if policy is None else _find_policy(policy, suites)
     numbers = (min_impressions, min_support, min_deviation, prior, thresholds, holdout, seed)
     wanted = _Options(model, found, target, queries_to, *numbers)
-    with LateBar() as progress:
+    with ProgressBar() as progress:
         log = read_clicks(logs, drop_invalid=invalid == "drop", progress=progress)
         searches, lacking = log.searches, list[str]()
         left_out: list[Row] = [each._asdict() for each in log.left_out]
         if queries is not None:
-            named_queries = read_queries(queries, format=queries_format, registry=registry_at(None))
+            named_queries = read_queries(queries, format=queries_format, registry=load_command_registry(None))
             known = _map_ids(named_queries, searches.queries)
             searches, others = select_queries(searches, known)
             lacking = [query for query in named_queries.ids if query not in known.values()]
@@ -160,14 +166,14 @@ def command(
         sheets = [Sheet("log", [{"searches": 0, "sessions": sessions, **searches.figures}]), _make_rank_sheet(searches)]
         notes = _describe_log(log)
         if lacking:
-            notes.append(f"{format_count(len(lacking), 'query')} of {queries} not in the log: {first_of(lacking)}")
+            notes.append(f"{format_count(len(lacking), 'query')} of {queries} not in the log: {list_first(lacking)}")
         if model is not None or found is not None:
             make = _write_judgments if model is not None else _write_preferences
             sheets += make(searches, wanted, left_out, notes, progress)
     if svg is not None:
         notes.append(_draw_rates(searches, svg))
     sheets.insert(2, Sheet("left_out", left_out, "Left out:"))
-    show(sheets, notes, form)
+    print_sheets(sheets, notes, form)
 
 
 def _refuse_targets(target: str | None, endings: Sequence[str], files: Sequence[str | None], force: bool) -> None:
@@ -182,7 +188,7 @@ def _refuse_targets(target: str | None, endings: Sequence[str], files: Sequence[
 
 
 def _find_policy(name: str, suites: Path | None) -> ClickPolicy:
-    policies = registry_at(suites).collect("ireval_click_policies", ClickPolicy, "click_policy")
+    policies = load_command_registry(suites).collect("ireval_click_policies", ClickPolicy, "click_policy")
     if name not in policies:
         allowed = f"--policy is one of {', '.join(policies)}"
         raise IrevalError(Problem(f"unknown policy {name!r}", suggestion=did_you_mean(name, policies), allowed=allowed))
@@ -224,7 +230,7 @@ def _describe_log(log: ClickLog) -> list[str]:
 
 
 def _write_judgments(
-    searches: Searches, wanted: _Options, left_out: list[Row], notes: list[str], progress: LateBar
+    searches: Searches, wanted: _Options, left_out: list[Row], notes: list[str], progress: ProgressBar
 ) -> Iterator[Sheet]:
     """The judgments, written; tables of models and grades."""
     seen, unseen = hold_out(searches, wanted.holdout, wanted.seed)
@@ -272,7 +278,7 @@ def _write_judgments(
 
 
 def _write_preferences(
-    searches: Searches, wanted: _Options, left_out: list[Row], notes: list[str], progress: LateBar
+    searches: Searches, wanted: _Options, left_out: list[Row], notes: list[str], progress: ProgressBar
 ) -> Iterator[Sheet]:
     """The preferences, written; a table of them in figures."""
     policy = wanted.policy

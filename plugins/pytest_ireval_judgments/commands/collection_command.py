@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from pytest_ireval import read_judgments, read_queries
-from pytest_ireval.cli.options import LateBar, format_options, grades_option, registry_at, rel_option
-from pytest_ireval.cli.sheets import Sheet, sheet_format, show
+from pytest_ireval.cli.options import ProgressBar, format_options, grades_option, load_command_registry, rel_option
+from pytest_ireval.cli.sheets import Sheet, print_sheets, sheet_format
 from pytest_ireval.plugin_api import Grades, format_count
 from pytest_ireval.tables import read_document_fields
 from pytest_ireval_judgments.collection import count_grades, measure_corpus, measure_queries
@@ -33,8 +33,8 @@ def command(
     grades: Grades,
 ) -> None:
     """Describe a test collection: its queries, JUDGMENTS and documents."""
-    registry = registry_at(None)
-    with LateBar() as progress:
+    registry = load_command_registry(None)
+    with ProgressBar() as progress:
         found = read_judgments(judgments, format=judgments_format, grades=grades, registry=registry, progress=progress)
         asked = None if queries is None else read_queries(queries, format=queries_format, registry=registry)
     sheets = [
@@ -57,4 +57,4 @@ def command(
         corpus = measure_corpus(read_document_fields(fields), found)
         headers = {"size": "bytes of text", "words": "words per document", "not_in_it": "judged, but missing"}
         sheets.append(Sheet("documents", [corpus._asdict()], "", headers))
-    show(sheets, notes, form)
+    print_sheets(sheets, notes, form)

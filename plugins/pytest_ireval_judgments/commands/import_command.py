@@ -9,8 +9,8 @@ from typing import cast
 import click
 
 from pytest_ireval import IrevalError, Queries
-from pytest_ireval.cli.options import grades_option, named_files, registry_at
-from pytest_ireval.cli.sheets import first_of
+from pytest_ireval.cli.options import grades_option, load_command_registry, name_files
+from pytest_ireval.cli.sheets import list_first
 from pytest_ireval.plugin_api import Grades, Problem, format_count
 from pytest_ireval.tables import write_files
 from pytest_ireval_judgments.commands.merging_options import merging_options
@@ -57,8 +57,8 @@ def command(
     if judges == "error" and given:
         raise click.UsageError(f"choose how to merge the judges: --judges {', '.join(CHOICES)}")
     found = import_files(
-        named_files(sources, "give each source once"),
-        registry_at(None),
+        name_files(sources, "give each source once"),
+        load_command_registry(None),
         format=name,
         grades=grades,
         merging=None
@@ -97,9 +97,9 @@ def _describe_import(found: Imported, targets: dict[str, Path]) -> Iterator[str]
     if dropped:
         yield f"{format_count(dropped, 'document')} dropped: without a judgment now"
     if lost:
-        yield f"{format_count(len(lost), 'query')} left out, with all documents dropped: {first_of(lost)}"
+        yield f"{format_count(len(lost), 'query')} left out, with all documents dropped: {list_first(lost)}"
     if found.renamed:
-        yield f"query ids without spaces: {first_of([f'{old!r} is {new}' for old, new in found.renamed.items()])}"
+        yield f"query ids without spaces: {list_first([f'{old!r} is {new}' for old, new in found.renamed.items()])}"
     yield (
         _write_queries(found.queries, targets[QUERIES])
         if found.queries
@@ -115,7 +115,7 @@ def _describe_import(found: Imported, targets: dict[str, Path]) -> Iterator[str]
     judged = set(judgments.queries)
     without = [query for query in found.queries.ids if query not in judged] if found.queries is not None else []
     if without:
-        yield f"without judgments: {first_of(without)}"
+        yield f"without judgments: {list_first(without)}"
 
 
 def _write_queries(queries: Queries, target: Path) -> str:

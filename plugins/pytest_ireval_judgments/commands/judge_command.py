@@ -16,8 +16,8 @@ from typing import Any
 import click
 
 from pytest_ireval import InputError, IrevalError, read_judgments
-from pytest_ireval.cli.options import LateBar, format_options, refuse_one_file, registry_at
-from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
+from pytest_ireval.cli.options import ProgressBar, format_options, load_command_registry, refuse_same_file
+from pytest_ireval.cli.sheets import Row, Sheet, list_first, print_sheets, sheet_format
 from pytest_ireval.plugin_api import Problem, did_you_mean, format_count, is_run_folder
 from pytest_ireval.tables import find_column, write_table
 from pytest_ireval_judgments.agreement import LEVEL, HumanAgreement, compare_with_humans, draw_per_slice, shuffle
@@ -137,7 +137,7 @@ def command(
         options["cache"] = options["cache"] or _find_started(pool, home, f"{pool.stem}.answers.jsonl")
     known = grades or _find_scale(read)
     scale = known or dict.fromkeys(range(4), "")
-    refuse_one_file([pool, options["calibrate"]], {"--to": target, "--cache": options["cache"]})
+    refuse_same_file([pool, options["calibrate"]], {"--to": target, "--cache": options["cache"]})
     text, version = _read_guideline(guideline)
     row = {"date": _today().isoformat(), "guideline": version}
     if program is not None:
@@ -261,7 +261,7 @@ def _judge_by_program(
     sheets: list[Sheet] = []
     notes: list[str] = []
     human_answers: Mapping[Pair, GivenGrade] = {}
-    with LateBar() as progress:
+    with ProgressBar() as progress:
         asking = Asking(judge, cache, budget, row["date"], progress.advance)
         if options["calibrate"] is not None:
             human, unread = _match_human_grades(read, judge, options)
@@ -272,7 +272,7 @@ def _judge_by_program(
             answers = human_answers = asking.answers(shuffle([item for item, _ in human], options["seed"]))
             if len(answers) < len(human):
                 stop = f"the budget ended with {len(answers)} of {len(human)} answers of the calibration"
-                show(
+                print_sheets(
                     sheets,
                     [*notes, f"{stop}: nothing written; run again to go on", *_describe_spending(budget, answers)],
                     form,
@@ -282,7 +282,9 @@ def _judge_by_program(
             sheets += _make_calibration_sheets(human, answers, judge, found)
             notes.append(_describe_kappa(found, options["least_kappa"]))
             if found.kappa is None or found.kappa < options["least_kappa"]:
-                show(sheets, [*notes, *_describe_spending(budget, answers), f"refused: {file.path} not written"], form)
+                print_sheets(
+                    sheets, [*notes, *_describe_spending(budget, answers), f"refused: {file.path} not written"], form
+                )
                 return 1
         else:
             notes.append("not calibrated: no human judgments say how good these grades are")
@@ -296,7 +298,7 @@ def _judge_by_program(
         }
         file.put(changes)
         models = list(dict.fromkeys(each.model for each in answers.values() if each.model))
-        by = f"{file.judge}{f' (model {first_of(models)})' if models and models != [file.judge] else ''}"
+        by = f"{file.judge}{f' (model {list_first(models)})' if models and models != [file.judge] else ''}"
         notes.append(f"wrote {file.path}: {format_count(len(answers), 'judgment')} by {by}")
         notes += [f"answers of {len(models)} models: the judge changed on the way"] * (len(models) > 1)
     left = len(read.items) - len(answers)
@@ -307,7 +309,7 @@ def _judge_by_program(
     sheets.append(Sheet("answers", [counts], shown=()))
     if options["audit"]:
         notes.append(_write_audit(pool, read, list(answers), slices, options))
-    show(sheets, notes, form)
+    print_sheets(sheets, notes, form)
     return 0
 
 
@@ -322,7 +324,7 @@ def _match_human_grades(
 ) -> tuple[list[tuple[Item, int]], int]:
     """The documents that humans judged, as the program sees them, and how many of them it cannot read."""
     form, origin = options["judgments_format"], options["calibrate"]
-    judgments = read_judgments(origin, format=form, registry=registry_at(None))
+    judgments = read_judgments(origin, format=form, registry=load_command_registry(None))
     if strange := {f"{grade:g}" for grade in judgments.grade.tolist()} - set(map(str, judge.grades)):
         allowed = f"--grades are {', '.join(map(str, judge.grades))}"
         raise InputError(Problem(f"has the grades {', '.join(sorted(strange))}", origin, allowed=allowed))

@@ -9,7 +9,7 @@ from itertools import groupby
 import click
 
 from pytest_ireval import read_judgments, read_queries, read_rankings
-from pytest_ireval.cli.options import format_options, grades_option, registry_at, rel_option
+from pytest_ireval.cli.options import format_options, grades_option, load_command_registry, rel_option
 from pytest_ireval.plugin_api import Grades, did_you_mean
 from pytest_ireval_judgments.linting import CHECKS, Doubt, find_doubts
 
@@ -53,7 +53,7 @@ def command(
             raise click.UsageError(f"unknown check {name!r}; {did_you_mean(name, CHECKS) or ', '.join(CHECKS)}")
     if holdout is not None and queries is None:
         raise click.UsageError("--holdout is compared with --queries: give both")
-    registry = registry_at(None)
+    registry = load_command_registry(None)
     doubts = find_doubts(
         read_judgments(judgments, format=judgments_format, grades=grades, registry=registry),
         None if queries is None else read_queries(queries, format=queries_format, registry=registry),

@@ -22,15 +22,15 @@ from pytest_ireval import (
 )
 from pytest_ireval.cli.options import (
     METRICS,
-    LateBar,
+    ProgressBar,
     format_options,
     grades_option,
+    load_command_registry,
     metric_option,
-    named_files,
-    registry_at,
+    name_files,
     rel_option,
 )
-from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
+from pytest_ireval.cli.sheets import Row, Sheet, list_first, print_sheets, sheet_format
 from pytest_ireval.plugin_api import Grades, Problem, Registry, format_count, keep_first_documents
 from pytest_ireval.tables import COLUMN_NAMES, format_cell, normalize_name, read_fields, write_table
 from pytest_ireval_judgments.collection import Pool, leave_one_out, make_pool
@@ -84,8 +84,8 @@ def command(
     """
     if Path(target).exists() and not force:
         raise IrevalError(Problem(f"would overwrite {target}", suggestion="--force overwrites"))
-    registry = registry_at(None)
-    with LateBar() as progress:
+    registry = load_command_registry(None)
+    with ProgressBar() as progress:
         known = None
         if judged is not None:
             known = read_judgments(judged, format=judgments_format, grades=grades, registry=registry, progress=progress)
@@ -93,7 +93,7 @@ def command(
             name: read_rankings(
                 path, None if judged else depth, format=rankings_format, registry=registry, progress=progress
             )
-            for name, path in named_files(rankings).items()
+            for name, path in name_files(rankings).items()
         }
     named_queries = None if queries is None else read_queries(queries, format=queries_format, registry=registry)
     cut = {name: keep_first_documents(each, depth) for name, each in whole.items()}
@@ -103,7 +103,7 @@ def command(
     if known is not None and (
         not_judged := [name for name in whole if set(whole[name].queries).isdisjoint(known.queries)]
     ):
-        notes.append(f"not scored: no query of {first_of(not_judged)} is judged in {known.origin}")
+        notes.append(f"not scored: no query of {list_first(not_judged)} is judged in {known.origin}")
     elif known is not None and len(whole) > 1:
         sheets.append(
             Sheet(
@@ -112,7 +112,7 @@ def command(
                 "With all judgments, and without those of documents that only this ranking has:",
             )
         )
-    show(sheets, [*notes, *_write_pool(pool, named_queries, fields, target)], form)
+    print_sheets(sheets, [*notes, *_write_pool(pool, named_queries, fields, target)], form)
 
 
 def _write_pool(pool: Pool, queries: Queries | None, fields: str | None, target: str) -> Iterator[str]:
@@ -142,7 +142,7 @@ def _write_pool(pool: Pool, queries: Queries | None, fields: str | None, target:
     if queries is not None and (unknown := {query for query, _ in pool.pairs} - set(queries.ids)):
         yield f"{format_count(len(unknown), 'query')} not in {queries.origin}: without text"
     if queries is not None and (idle := [query for query in queries.ids if query not in pool.queries]):
-        yield f"{format_count(len(idle), 'query')} of {queries.origin} not in any ranking: {first_of(idle)}"
+        yield f"{format_count(len(idle), 'query')} of {queries.origin} not in any ranking: {list_first(idle)}"
     if fields is not None and (lacking := {document for _, document in pool.pairs} - set(documents)):
         yield f"{format_count(len(lacking), 'document')} not in {fields}: without fields"
 
@@ -180,7 +180,7 @@ def _measure_bias(
         progress.advance(1)
         return found.metrics
 
-    with LateBar() as progress:
+    with ProgressBar() as progress:
         progress.expect(len(whole) * (1 + sum(bool(part.unique) for part in parts)), "scoring")
         every = {name: scored(ranking, judgments) for name, ranking in whole.items()}
         alone = {

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from pytest_ireval import InputError, IrevalError, Queries, read_judgments, read_queries
-from pytest_ireval.cli.options import LateBar, format_options, registry_at
-from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
+from pytest_ireval.cli.options import ProgressBar, format_options, load_command_registry
+from pytest_ireval.cli.sheets import Row, Sheet, list_first, print_sheets, sheet_format
 from pytest_ireval.plugin_api import Mistakes, Problem, format_count
 from pytest_ireval.tables import FilePath, normalize_name, write_tables
 from pytest_ireval_judgments.sampling import (
@@ -104,7 +104,7 @@ def command(
     files = [Path(target), _name_holdout(target)] if holdout else [Path(target)]
     if there := [str(file) for file in files if file.exists() and not force]:
         raise IrevalError(Problem(f"would overwrite {', '.join(there)}", suggestion="--force overwrites"))
-    registry = registry_at(None)
+    registry = load_command_registry(None)
     earlier: list[Queries] = []
     if refresh is not None:
         before = [Path(refresh), *(file for file in [_name_holdout(refresh)] if file.exists())]
@@ -118,7 +118,7 @@ def command(
         known &= set(read_judgments(judged, format=judgments_format, grades="float", registry=registry).queries)
         if not known:
             raise InputError(Problem(f"no query of {refresh} is judged; do the ids match?", place=judged))
-    with LateBar() as progress:
+    with ProgressBar() as progress:
         log = read_log(logs, by_session=by == "session", keep_case=keep_case, progress=progress)
     found = draw_sample(log, sizes, strata, least=least, holdout=holdout, seed=seed, kept=kept)
     if not any(each.weight for each in found.drawn):
@@ -130,8 +130,8 @@ def command(
     found = found._replace(drawn=tuple(each for each in found.drawn if each.weight or each.kept.id in known))
     notes = [*_describe_sample(log, found, logs, least, files), *_write_sample(found, earlier, files)]
     if left:
-        notes.append(f"left out: {format_count(len(left), 'query')} of {refresh} without judgments: {first_of(left)}")
-    show([_make_sheet(found, kept)], notes, form)
+        notes.append(f"left out: {format_count(len(left), 'query')} of {refresh} without judgments: {list_first(left)}")
+    print_sheets([_make_sheet(found, kept)], notes, form)
 
 
 def _name_holdout(path: str) -> Path:
@@ -205,7 +205,7 @@ def _describe_sample(
     if only_kept:
         yield f"kept with weight 0: {format_count(len(only_kept), 'query')} of the earlier set, not drawn again"
     if missing:
-        yield f"not in the log any more: {format_count(len(missing), 'query')}: {first_of(missing)}"
+        yield f"not in the log any more: {format_count(len(missing), 'query')}: {list_first(missing)}"
     for stratum in sample.strata:
         for held_out, path in enumerate(files):
             if stratum.queries and not sample.part(stratum.name, held_out=bool(held_out)):

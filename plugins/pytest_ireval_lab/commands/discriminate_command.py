@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pytest_ireval.cli.options import LateBar, tests_option
-from pytest_ireval.cli.sheets import Row, Sheet, show
+from pytest_ireval.cli.options import ProgressBar, tests_option
+from pytest_ireval.cli.sheets import Row, Sheet, print_sheets
 from pytest_ireval.plugin_api import Curve, CurvePanel, MetricComparison, draw_curves, format_count
 from pytest_ireval.tables import write_files
 from pytest_ireval_lab.systems import Systems, systems_command
@@ -41,7 +41,7 @@ def command(systems: Systems, test: str, alpha: float, svg: str | None, form: st
     Each pair of RANKINGS is tested, at level alpha and two-sided. A metric that finds more pairs different has more
     discriminative power. Name ten or more systems that differ.
     """
-    with LateBar() as progress:
+    with ProgressBar() as progress:
         comparison = systems.compare(progress, test=test, alpha=alpha)
     tested = [each for each in comparison.metrics if not each.untested]
     powers = sorted((_measure_power(each, alpha) for each in tested), key=lambda each: -each.share)
@@ -58,7 +58,7 @@ def command(systems: Systems, test: str, alpha: float, svg: str | None, form: st
         for each in tested
         for pair in each.pairs
     ]
-    show([Sheet("metrics", figures), Sheet("pairs", pairs, shown=())], notes, form)
+    print_sheets([Sheet("metrics", figures), Sheet("pairs", pairs, shown=())], notes, form)
 
 
 def _measure_power(metric: MetricComparison, alpha: float) -> Discrimination:

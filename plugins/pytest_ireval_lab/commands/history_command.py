@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import click
 
 from pytest_ireval import InputError, SuiteResult
-from pytest_ireval.cli.options import metric_names
+from pytest_ireval.cli.options import complete_metric_names
 from pytest_ireval.plugin_api import (
     Problem,
     did_you_mean,
@@ -224,7 +224,7 @@ FOR_PEOPLE = ("table", "markdown")
     *("-m", "--metric", "metrics"),
     multiple=True,
     metavar="NAME",
-    shell_complete=metric_names,
+    shell_complete=complete_metric_names,
     help="Only this metric, such as nDCG@10; repeatable.",
 )
 @click.option(

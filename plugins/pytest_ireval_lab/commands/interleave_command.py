@@ -15,14 +15,14 @@ import click
 from pytest_ireval import IrevalError, Judgments, Rankings, read_judgments, read_rankings
 from pytest_ireval.cli.options import (
     METRICS,
-    LateBar,
+    ProgressBar,
     format_options,
     grades_option,
+    load_command_registry,
     metric_option,
-    named_files,
-    registry_at,
+    name_files,
 )
-from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
+from pytest_ireval.cli.sheets import Row, Sheet, list_first, print_sheets, sheet_format
 from pytest_ireval.plugin_api import Curve, CurvePanel, Grades, Problem, draw_curves, format_count
 from pytest_ireval.tables import read_table, write_files, write_table
 from pytest_ireval_lab.interleaving import (
@@ -130,24 +130,24 @@ def command(
     _refuse_unused("--clicks" if log else "--simulate" if judgments else "")
     if not math.isfinite(patience) or not math.isfinite(alpha):
         raise click.UsageError("all numbers must be finite")
-    registry = registry_at(None)
-    with LateBar() as progress:
+    registry = load_command_registry(None)
+    with ProgressBar() as progress:
         most = depth + 1 if log is None and judgments is None else None
         rankings = {
             name: read_rankings(path, most, format=rankings_format, registry=registry, progress=progress)
-            for name, path in named_files([a, b]).items()
+            for name, path in name_files([a, b]).items()
         }
     one, other = rankings.values()
     lists = _TwoRankings(_list_documents(one), _list_documents(other), tuple(rankings))
     if log is not None:
-        with LateBar() as progress:
+        with ProgressBar() as progress:
             table = read_table(log)
             searches = read_searches(table, lists.a, lists.b, ignore_same_rank=ignore_same_rank, progress=progress)
         _show_experiment(searches, lists, alpha, form)
     elif judgments is not None:
         known = read_judgments(judgments, format=judgments_format, grades=grades, registry=registry)
         kind = KINDS[users]._replace(patience=patience, by_position=by_position)
-        with LateBar() as progress:
+        with ProgressBar() as progress:
             outcomes = simulate_outcomes(
                 lists.a,
                 lists.b,
@@ -165,7 +165,7 @@ def command(
         notes = [*_describe_simulation(known, lists, users, kind, depth, alpha)]
         if svg is not None:
             notes.append(_draw_decisions(svg, outcomes, methods, experiments, alpha, seed))
-        show(_make_simulation_sheets(methods, decisions, offline, lists), notes, form)
+        print_sheets(_make_simulation_sheets(methods, decisions, offline, lists), notes, form)
     else:
         _write_lists(lists, depth, draws, seed, target, form, force=force)
 
@@ -236,7 +236,7 @@ def _write_lists(
     headers = {"same_list": "same in both"}
     headers |= {f"team_{side}": f"documents of {name}" for side, name in zip("ab", lists.names, strict=True)}
     written = f"wrote {target}: {format_count(len(drawn_lists), 'list')} of {format_count(len(queries), 'query')}"
-    show([Sheet("lists", [row], headers=headers)], [written, *_note_missing_queries(lists)], form)
+    print_sheets([Sheet("lists", [row], headers=headers)], [written, *_note_missing_queries(lists)], form)
 
 
 def _note_missing_queries(lists: _TwoRankings) -> Iterator[str]:
@@ -245,7 +245,7 @@ def _note_missing_queries(lists: _TwoRankings) -> Iterator[str]:
     for (name, queries), (other, others) in permutations(zip(lists.names, ranked, strict=True), 2):
         if missing := sorted(queries - others):
             yield (
-                f"{other} has no documents for {format_count(len(missing), 'query')} of {name}: {first_of(missing)}; "
+                f"{other} has no documents for {format_count(len(missing), 'query')} of {name}: {list_first(missing)}; "
                 "interleaving cannot compare them, because their documents have no team"
             )
 
@@ -275,7 +275,7 @@ def _show_experiment(searches: Sequence[Search], lists: _TwoRankings, alpha: flo
         f"clicked documents: {clicks[0]:,} of {one}, {clicks[1]:,} of {other}, {clicks[2]:,} without credit",
         *_note_missing_queries(lists),
     ]
-    show(sheets, notes, form)
+    print_sheets(sheets, notes, form)
 
 
 def _make_test_row(name: str, units: int, tested: Preference | MeanPreference, figure: float | None) -> Row:

@@ -27,7 +27,7 @@ from pytest_ireval import (
     read_judgments,
     read_queries,
 )
-from pytest_ireval.cli.options import LateBar, suites_named
+from pytest_ireval.cli.options import ProgressBar, load_chosen_suites
 from pytest_ireval.options import AmountText
 from pytest_ireval.plugin_api import (
     Curve,
@@ -98,14 +98,14 @@ def command(
     """
     if not concurrency:
         raise click.UsageError("--concurrency is empty")
-    suites = suites_named([path], named)
+    suites = load_chosen_suites([path], named)
     if len(suites) > 1:
         raise click.UsageError(f"{path} has {len(suites)} suites: choose one with --named")
     (suite,) = suites
     _refuse_unfit_source(suite)
     queries = _read_queries(suite, load_registry(suite.path))
     _refuse_few_queries(suite, len(queries), concurrency[-1], repeat)
-    with LateBar() as bar:
+    with ProgressBar() as bar:
         request = Request(queries, suite.depth, suite.path.parent, suite.name, progress=bar)
         levels = list(_measure_levels(suite, request, concurrency, rate, repeat))
     click.echo(FORMATS[form](suite.name, levels), nl=form != "csv")

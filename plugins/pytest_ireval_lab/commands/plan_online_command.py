@@ -10,7 +10,7 @@ from typing import NamedTuple
 import click
 
 from pytest_ireval import IrevalError
-from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
+from pytest_ireval.cli.sheets import Row, Sheet, print_sheets, sheet_format
 from pytest_ireval.plugin_api import Curve, CurvePanel, Problem, draw_curves
 from pytest_ireval.tables import write_files
 from pytest_ireval_lab.online import Design
@@ -143,7 +143,7 @@ def command(
             "detectable", detectable, "The smallest change that shows:", shown=[_shorten_row(row) for row in detectable]
         ),
     ]
-    show(sheets, notes, form)
+    print_sheets(sheets, notes, form)
 
 
 MOST = 1e15

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from pytest_ireval import Comparison, IrevalError
-from pytest_ireval.cli.options import LateBar, numbers_option
-from pytest_ireval.cli.sheets import Row, Sheet, show
+from pytest_ireval.cli.options import ProgressBar, numbers_option
+from pytest_ireval.cli.sheets import Row, Sheet, print_sheets
 from pytest_ireval.plugin_api import Curve, CurvePanel, MetricComparison, draw_curves, format_count
 from pytest_ireval.tables import write_files
 from pytest_ireval_lab.reliability import (
@@ -61,7 +61,7 @@ def command(
     Two sets of queries that have no query in common order the systems, and their orders are compared. Components of
     variance say how many queries make the order reliable. Name ten or more systems that differ.
     """
-    with LateBar() as progress:
+    with ProgressBar() as progress:
         comparison = systems.compare(progress)
         reasons = {metric.name: _why_left_out(metric) for metric in comparison.metrics}
         metrics = [metric for metric in comparison.metrics if not reasons[metric.name]]
@@ -80,7 +80,7 @@ def command(
     ]
     if svg is not None:
         notes.append(_draw(results, tau, svg))
-    show([*_make_sheets(results, target, tau)], notes, form)
+    print_sheets([*_make_sheets(results, target, tau)], notes, form)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ def _list_fitting(sizes: Sequence[int], queries: int) -> list[int]:
 
 
 def _measure(
-    metric: MetricComparison, values: Floats, sizes: Sequence[int], draws: int, seed: int, progress: LateBar
+    metric: MetricComparison, values: Floats, sizes: Sequence[int], draws: int, seed: int, progress: ProgressBar
 ) -> _Reliability:
     parts = compute_components(values)
     sign = -1 if metric.direction == "lower" else 1

@@ -13,7 +13,7 @@ from typing import TypeVar
 import click
 
 from pytest_ireval import Suite, load_registry, load_suites
-from pytest_ireval.cli.options import LateBar
+from pytest_ireval.cli.options import ProgressBar
 from pytest_ireval.plugin_api import Registry, escape_unprintable, format_count, format_table, wrap_text
 from pytest_ireval_lab.self_test.results import AskedAgain, FalseAlarms, MetricNoise, MutantNoticed, SelfTest
 
@@ -60,9 +60,9 @@ def command(
     from pytest_ireval_lab.self_test.run import self_test
 
     if repeat is not None:
-        _test_suites(suite, form, partial(ask_again, times=repeat, bars=LateBar), format_asked_again)
+        _test_suites(suite, form, partial(ask_again, times=repeat, bars=ProgressBar), format_asked_again)
     else:
-        rehearse = partial(self_test, trials=trials, against=against, bars=LateBar)
+        rehearse = partial(self_test, trials=trials, against=against, bars=ProgressBar)
         _test_suites(suite, form, rehearse, format_self_test)
 
 

@@ -11,8 +11,8 @@ from typing import Literal
 import click
 
 from pytest_ireval import IrevalError, Judgments, Metric
-from pytest_ireval.cli.options import LateBar, numbers_option, rel_option, tests_option
-from pytest_ireval.cli.sheets import Row, Sheet, first_of, show
+from pytest_ireval.cli.options import ProgressBar, numbers_option, rel_option, tests_option
+from pytest_ireval.cli.sheets import Row, Sheet, list_first, print_sheets
 from pytest_ireval.plugin_api import Curve, CurvePanel, draw_curves, format_count
 from pytest_ireval.tables import write_files
 from pytest_ireval_judgments.verdicts import run_suites_under
@@ -76,7 +76,7 @@ def command(
     plan = StressPlan(tuple(sorted({ALL, *levels}, reverse=True)), repeats, seed, rel, test, alpha)
     sheets: list[Sheet] = []
     notes: list[str] = []
-    with LateBar() as progress:
+    with ProgressBar() as progress:
         judgments = systems.read_judgments(progress)
         if systems.rankings:
             results, notes = _stress(systems, judgments, condensed, plan, progress)
@@ -85,7 +85,7 @@ def command(
                 notes.append(_draw(results, svg))
     if suite is not None:
         sheets.append(_count_verdicts(judgments, suite, plan))
-    show(sheets, [*notes, *_describe_draws(judgments, plan)], form)
+    print_sheets(sheets, [*notes, *_describe_draws(judgments, plan)], form)
 
 
 Results = Mapping[Metric, Sequence[StressResult]]
@@ -93,7 +93,7 @@ Results = Mapping[Metric, Sequence[StressResult]]
 
 
 def _stress(
-    systems: Systems, judgments: Judgments, condensed: bool, plan: StressPlan, progress: LateBar
+    systems: Systems, judgments: Judgments, condensed: bool, plan: StressPlan, progress: ProgressBar
 ) -> tuple[Results, list[str]]:
     """The results of each metric that judgments can change; and notes."""
     metrics = systems.registry.in_dialect(systems.policies.dialect).parse_metrics(systems.metrics)
@@ -225,7 +225,7 @@ def _draw(results: Results, svg: str) -> str:
 def _count_verdicts(judgments: Judgments, path: Path, plan: StressPlan) -> Sheet:
     """The share of draws in which the verdict of a suite differs from that under all judgments."""
     variants = {f"{each.level}/{each.draw}": each.judgments for each in reduce_judgments(judgments, plan)}
-    with LateBar() as progress:
+    with ProgressBar() as progress:
         verdicts = [*run_suites_under(path, {str(ALL): judgments, **variants}, progress)]
     whole = {each.suite: each for each in verdicts if each.variant == str(ALL)}
     if broken := [each.why for each in whole.values() if each.verdict == "error"]:
@@ -242,7 +242,7 @@ def _count_verdicts(judgments: Judgments, path: Path, plan: StressPlan) -> Sheet
                     "draws": len(here),
                     "flips": 1 - counts[whole[suite].verdict] / len(here),
                     "verdicts": ", ".join(f"{verdict} {count}" for verdict, count in counts.most_common()),
-                    "red": first_of(list(dict.fromkeys(each.why for each in here if each.why))),
+                    "red": list_first(list(dict.fromkeys(each.why for each in here if each.why))),
                 }
             )
     about = "Share of draws with another verdict than under all judgments:"
