@@ -37,7 +37,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.explanation import Column, Explained, Explanation, Move, Steps
 from pytest_ireval.results.policies import Policies
-from pytest_ireval.text_table import format_some
+from pytest_ireval.words import format_some
 
 ROUNDING = 1e-12
 """Values that differ by no more are the same."""

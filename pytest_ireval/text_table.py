@@ -132,12 +132,3 @@ def measure_width(text: str) -> int:
         return len(text)
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.category(c) in ("Mn", "Me") or c == LEFT_TO_RIGHT for c in text)
-
-
-SHOWN_NAMES = 5
-
-
-def format_some(names: Sequence[str]) -> str:
-    """The first of many names, and the number of the others."""
-    more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
-    return ", ".join(map(repr, names[:SHOWN_NAMES])) + more

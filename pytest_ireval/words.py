@@ -65,3 +65,12 @@ def format_p(p: float) -> str:
     if p < 1e-4:
         return "< .0001"
     return "1" if p >= 0.9995 else f"{p:.{4 if p < 0.001 else 3}f}".lstrip("0")
+
+
+SHOWN_NAMES = 5
+
+
+def format_some(names: Sequence[str]) -> str:
+    """The first of many names, and the number of the others."""
+    more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
+    return ", ".join(map(repr, names[:SHOWN_NAMES])) + more

@@ -57,7 +57,7 @@ from pytest_ireval.results.run_folder import FOLDER
 from pytest_ireval.rules.population import Population
 from pytest_ireval.suite.loading import load_suites
 from pytest_ireval.suite.suite import Suite
-from pytest_ireval.text_table import format_some
+from pytest_ireval.words import format_some
 
 
 def _complete_queries(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

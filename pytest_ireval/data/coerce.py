@@ -26,7 +26,7 @@ from pytest_ireval.data.tables import FRACTIONS, is_stream
 from pytest_ireval.data.views import concatenate_rankings
 from pytest_ireval.errors import InputError, Mistakes, Problem, quote
 from pytest_ireval.masking import public_address
-from pytest_ireval.text_table import format_some
+from pytest_ireval.words import format_some
 
 if TYPE_CHECKING:
     from pytest_ireval.data.queries import Queries

@@ -35,8 +35,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
 from pytest_ireval.results.policies import DEEPEST, Policies
-from pytest_ireval.text_table import format_some
-from pytest_ireval.words import format_count
+from pytest_ireval.words import format_count, format_some
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -27,7 +27,7 @@ from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import INPUTS, LOWERING
 from pytest_ireval.rules.side import Scored
 from pytest_ireval.suite.suite import Suite
-from pytest_ireval.text_table import format_some
+from pytest_ireval.words import format_some
 
 
 @dataclass(frozen=True)

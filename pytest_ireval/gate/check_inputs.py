@@ -19,8 +19,7 @@ from pytest_ireval.gate.score import Scores, find_unknown_ids
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.new_document import NewDocumentOptions, find_prominent
-from pytest_ireval.text_table import format_some
-from pytest_ireval.words import format_count
+from pytest_ireval.words import format_count, format_some
 
 COLLAPSED = 1 / 3
 """If less than this part of the share of judged documents is left, ids may have changed."""

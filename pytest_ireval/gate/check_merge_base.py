@@ -29,8 +29,7 @@ from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.slices import WHOLE
 from pytest_ireval.rules.worst_queries import worst_changes
 from pytest_ireval.suite.suite import Suite
-from pytest_ireval.text_table import format_some
-from pytest_ireval.words import format_count
+from pytest_ireval.words import format_count, format_some
 
 
 def check_merge_base(held: Sequence[MetricOnSlice], inputs: Inputs, scores: Scores, run: RunContext) -> Finding:

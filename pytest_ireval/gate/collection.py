@@ -36,8 +36,7 @@ from pytest_ireval.rules.planning import check_clusters, number_clusters
 from pytest_ireval.rules.population import Population
 from pytest_ireval.statistics.differences import Floats
 from pytest_ireval.suite.suite import Suite
-from pytest_ireval.text_table import format_some
-from pytest_ireval.words import format_count
+from pytest_ireval.words import format_count, format_some
 
 if TYPE_CHECKING:
     from pytest_ireval.data.aliases import Passages

@@ -22,8 +22,7 @@ from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.sources.answers import fetch_answers
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suite.suite import Place, SourceSpec, Suite
-from pytest_ireval.text_table import format_some
-from pytest_ireval.words import format_count
+from pytest_ireval.words import format_count, format_some
 
 
 @dataclass(frozen=True, eq=False)

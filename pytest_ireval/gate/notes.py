@@ -14,8 +14,7 @@ from pytest_ireval.gate.score import Scores
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.rules.side import Side
 from pytest_ireval.suite.suite import Suite, Waiver
-from pytest_ireval.text_table import format_some
-from pytest_ireval.words import format_count
+from pytest_ireval.words import format_count, format_some
 
 WELL_JUDGED = 0.8
 """If a smaller share of the documents is judged, figures say little of what people see."""

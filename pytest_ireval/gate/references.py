@@ -41,8 +41,7 @@ from pytest_ireval.results.outcome import Cause
 from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.suite.suite import Suite
-from pytest_ireval.text_table import format_some
-from pytest_ireval.words import format_count
+from pytest_ireval.words import format_count, format_some
 
 MOST_REMOVED = 0.05
 """A larger share of queries or values that are gone is no change of the suite, but a mistake."""

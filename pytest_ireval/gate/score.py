@@ -29,7 +29,7 @@ from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.side import Side
 from pytest_ireval.statistics.differences import Mask
 from pytest_ireval.suite.suite import RuleSpec
-from pytest_ireval.text_table import format_some
+from pytest_ireval.words import format_some
 
 NOTHING_STORED = ScoredReference()
 

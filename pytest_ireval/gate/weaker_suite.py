@@ -25,8 +25,7 @@ from pytest_ireval.suite.finding import says_suite
 from pytest_ireval.suite.loading import load_suites
 from pytest_ireval.suite.loosening import ChangedOption, find_changed_options, format_changed_value, looser_part
 from pytest_ireval.suite.suite import FileSpec, Suite, Waiver
-from pytest_ireval.text_table import format_some
-from pytest_ireval.words import format_count
+from pytest_ireval.words import format_count, format_some
 
 NAMED = 10
 """The most verdicts to name among those that are gone."""

@@ -15,8 +15,7 @@ from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.data.views import select_queries
 from pytest_ireval.errors import MetricError, Problem, describe_exception, did_you_mean, find_raise_place
 from pytest_ireval.metrics.metric import SOURCES, Metric, NotANumberError
-from pytest_ireval.text_table import format_some
-from pytest_ireval.words import format_count
+from pytest_ireval.words import format_count, format_some
 
 ROUNDING = 1e-9
 """A value this far outside the declared range is rounding, and is pulled back."""

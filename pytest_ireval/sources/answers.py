@@ -22,8 +22,7 @@ from pytest_ireval.sources.calls import make_calls
 from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suite.suite import SourceSpec
-from pytest_ireval.text_table import format_some
-from pytest_ireval.words import format_count
+from pytest_ireval.words import format_count, format_some
 
 UNPLACED = ("", "rankings")
 """The places of problems that were found in what Python returned."""

@@ -46,7 +46,7 @@ from pytest_ireval.sources.returned_rankings import (
 from pytest_ireval.suite.option_types import DurationText, PathTexts, Text, Whole
 from pytest_ireval.suite.options import SourceOptions
 from pytest_ireval.suite.scalars import UnfitError
-from pytest_ireval.text_table import format_some
+from pytest_ireval.words import format_some
 
 FUNCTION = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
 PARAMETERS = {"query": ("query_id", "depth", "columns"), "all": ("depth", "columns")}
