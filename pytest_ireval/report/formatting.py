@@ -51,7 +51,7 @@ def choose_cause_label(verdict: str, cause: Diagnosis) -> str:
 
 def is_explained(suite: SuiteResult, *, why: bool = True) -> bool:
     """Tell whether a plain cause explains most of the loss; with ``why`` one that only says where does not count."""
-    return any(each.is_most and not (why and each.locates) for each in suite.diagnoses)
+    return any(cause.is_most and not (why and cause.locates) for cause in suite.diagnoses)
 
 
 def format_percent(share: float | None, decimals: int = 1) -> str:

@@ -122,8 +122,8 @@ def _describe_judgment_changes(cause: Cause) -> str:
         return f"judgments of {queries} changed"
     number = len(cause.edits) if cause.edited is None else cause.edited
     named = [
-        f"{each.query} {each.document}: {_format_grade(each.before)} -> {_format_grade(each.now)}"
-        for each in cause.edits[:EDITS]
+        f"{edit.query} {edit.document}: {_format_grade(edit.before)} -> {_format_grade(edit.now)}"
+        for edit in cause.edits[:EDITS]
     ]
     more = [f"… and {number - EDITS:,} more"] if number > EDITS else []
     head = f"judgments changed: {number:,} in {queries}" if cause.judgments else f"judgments changed: {number:,}"

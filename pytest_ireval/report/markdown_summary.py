@@ -72,7 +72,7 @@ def _make_parts(run: RunResult, links: SourceLinks, key: str) -> Iterator[Summar
     first = FIRST
     for suite in run.suites:
         yield from _make_red_parts(suite, run.date, links, first)
-        first -= sum(each.verdict in RED for each in suite.outcomes)
+        first -= sum(outcome.verdict in RED for outcome in suite.outcomes)
     yield from _make_optional_part(LOWERED, _format_lowered(run, links))
     yield from _make_optional_part(LOWERED, _format_warnings(run))
     yield from _make_figure_parts(run)
@@ -109,7 +109,7 @@ def _format_problems(run: RunResult) -> str:
 
 def _make_red_parts(suite: SuiteResult, date: str, links: SourceLinks, first: int) -> Iterator[SummaryPart]:
     """A suite that is red: its name, and each outcome that made it so; broken inputs once for all of them."""
-    red = [each for each in suite.outcomes if each.verdict in RED]
+    red = [outcome for outcome in suite.outcomes if outcome.verdict in RED]
     if not red and suite.verdict not in RED:
         return
     owner = suite.owner if OWNER.fullmatch(suite.owner) else escape_markdown(suite.owner, 80)
@@ -132,7 +132,7 @@ def _make_red_parts(suite: SuiteResult, date: str, links: SourceLinks, first: in
 
 
 def _count_red(suite: SuiteResult) -> str:
-    verdicts = [each.verdict for each in suite.outcomes]
+    verdicts = [outcome.verdict for outcome in suite.outcomes]
     failed, broken = verdicts.count("fail"), verdicts.count("error")
     said = [f"{failed:,} of {len(verdicts):,} failed"] if failed else []
     if suite.error or (not broken and suite.verdict == "error"):
@@ -144,7 +144,7 @@ def _count_red(suite: SuiteResult) -> str:
 
 def _format_lowered(run: RunResult, links: SourceLinks) -> str:
     """Baselines that the branch itself made lower; a red one is among the failures."""
-    lowered = [(suite, each) for suite in run.suites for each in suite.outcomes if is_lowering(each)]
+    lowered = [(suite, outcome) for suite in run.suites for outcome in suite.outcomes if is_lowering(outcome)]
     if not lowered:
         return ""
     lines = []
@@ -165,7 +165,7 @@ def _format_lowered(run: RunResult, links: SourceLinks) -> str:
 def _format_warnings(run: RunResult) -> str:
     if not run.warnings:
         return ""
-    lines = [f"* {escape_markdown(each)}" for each in run.warnings[:LISTED]]
+    lines = [f"* {escape_markdown(warning)}" for warning in run.warnings[:LISTED]]
     more = [f"* … and {len(run.warnings) - LISTED:,} more"] if len(run.warnings) > LISTED else []
     return "\n".join(["### Notes on this run", "", *lines, *more])
 
@@ -235,7 +235,7 @@ def _list_rows(suite: SuiteResult) -> list[list[str]]:
 def _format_notes(run: RunResult) -> str:
     """Notes for a reader of the figures, without those above: errors, lowered baselines, what was accepted."""
     suites = (
-        replace(suite, error="", outcomes=tuple(each for each in suite.outcomes if not is_lowering(each)))
+        replace(suite, error="", outcomes=tuple(outcome for outcome in suite.outcomes if not is_lowering(outcome)))
         for suite in run.suites
     )
     untold = replace(run, suites=tuple(suites), accepted=())

@@ -58,7 +58,7 @@ def render_page(
     styles = (*(Asset(read_asset(name)) for name in _STYLES), *(Asset(each.style) for each in sections if each.style))
     scripts = tuple(Asset(read_asset(name)) for name in _SCRIPTS)
     alone = len(run.suites) == 1
-    warned = sum(name_verdict(each) == "warning" for suite in run.suites for each in suite.outcomes)
+    warned = sum(name_verdict(outcome) == "warning" for suite in run.suites for outcome in suite.outcomes)
     among = f" ({format_count(warned, 'warning')} among them)" if warned else ""
     return (
         get_environment()
@@ -184,7 +184,7 @@ class _SuiteFindings(NamedTuple):
 def _group_findings(run: RunResult, links: SourceLinks, *words: str) -> Iterator[_SuiteFindings]:
     """By suite every outcome that a list names by one of the words."""
     for suite in run.suites:
-        chosen = [each for each in suite.outcomes if name_verdict(each) in words]
+        chosen = [outcome for outcome in suite.outcomes if name_verdict(outcome) in words]
         checks = (
             group_red_checks(suite, chosen)
             if "fail" in words
@@ -234,8 +234,8 @@ def _make_finding(suite: SuiteResult, check: RedCheck, links: SourceLinks) -> _F
         f"{headline} ({count_others(check)})" if check.others else headline,
         tuple(more),
         links.address(outcome.file, outcome.line),
-        tuple(choose_tone(each.change, direction) for each in outcome.figures),
-        any(each.baseline is not None for each in outcome.figures),
+        tuple(choose_tone(line.change, direction) for line in outcome.figures),
+        any(line.baseline is not None for line in outcome.figures),
         describe_certainty(outcome.figures[0], name_worsening(direction)) if outcome.figures else "",
         (("why", format_why_command(suite, outcome.metric, outcome.queries[0].query)),) if why else (),
     )
@@ -338,7 +338,9 @@ class _SuiteView(NamedTuple):
 
 def make_suite_view(suite: SuiteResult, *, alone: bool) -> _SuiteView:
     """Everything about a suite; one that passed is folded among others."""
-    rules = tuple(_RuleLine(each, make_rule_anchor(suite, each.id), name_verdict(each)) for each in suite.outcomes)
+    rules = tuple(
+        _RuleLine(outcome, make_rule_anchor(suite, outcome.id), name_verdict(outcome)) for outcome in suite.outcomes
+    )
     return _SuiteView(
         suite,
         make_suite_anchor(suite),
@@ -356,7 +358,7 @@ def make_suite_view(suite: SuiteResult, *, alone: bool) -> _SuiteView:
 
 def _make_chart_groups(suite: SuiteResult) -> Iterator[_ChartGroup]:
     """Charts by kind; those of a metric that is red come first."""
-    red = {each.metric for each in suite.outcomes if each.verdict == "fail"}
+    red = {outcome.metric for outcome in suite.outcomes if outcome.verdict == "fail"}
     groups: tuple[tuple[str, str, Iterable[Chart | None]], ...] = (
         (
             "Query by query",

@@ -124,10 +124,10 @@ def make_query_view(suite: SuiteResult, query: str, metric: str = "") -> _QueryV
     columns = [
         (replace_unreadable(name), replace_unreadable(values[position])) for name, values in table.columns.items()
     ]
-    documents = next((each for each in suite.documents if each.query == query), None)
+    documents = next((document for document in suite.documents if document.query == query), None)
     explained = metric or next(iter(_list_explained_metrics(suite)), "")
     figures = tuple(_make_figure_rows(suite, position))
-    telling = (each for each in suite.outcomes if _is_telling(each))
+    telling = (outcome for outcome in suite.outcomes if _is_telling(outcome))
     rules = (each for each in telling if any(named.query == query for named in each.queries))
     return _QueryView(
         anchor=make_query_anchor(suite, query),
@@ -163,7 +163,7 @@ def _list_explained_metrics(suite: SuiteResult) -> list[str]:
 
 
 def _list_query_metrics(suite: SuiteResult) -> list[MetricFigures]:
-    return [each for each in suite.metrics if each.name in suite.queries.now]
+    return [metric for metric in suite.metrics if metric.name in suite.queries.now]
 
 
 def _choose_documents(suite: SuiteResult, documents: QueryDocuments, first: int = _FIRST) -> list[int]:

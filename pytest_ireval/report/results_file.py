@@ -53,7 +53,7 @@ def _estimate_size(suite: SuiteResult) -> int:
     """About as many characters as its queries and documents take."""
     table = suite.queries
     columns = 2 + len(table.columns) + len(table.now) + len(table.baseline)
-    return 16 * columns * len(table.ids) + 120 * sum(len(each.documents) for each in suite.documents)
+    return 16 * columns * len(table.ids) + 120 * sum(len(document.documents) for document in suite.documents)
 
 
 def list_report_folders(suite: Path, report: Path | None) -> list[Path]:

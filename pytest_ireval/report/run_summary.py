@@ -35,7 +35,9 @@ class RunSummary(NamedTuple):
 
 
 def _list_findings(run: RunResult, verdict: str) -> list[_Finding]:
-    return [_Finding(suite, each) for suite in run.suites for each in suite.outcomes if each.verdict == verdict]
+    return [
+        _Finding(suite, outcome) for suite in run.suites for outcome in suite.outcomes if outcome.verdict == verdict
+    ]
 
 
 def summarize_run(run: RunResult) -> RunSummary:
@@ -80,7 +82,7 @@ def _summarize_verdict(run: RunResult) -> RunSummary:
         return RunSummary("Passed, but a gate in a Python test is red", reason, FIX_ASSERTION)
     if _count_unselected_checks(run) or run.not_selected:
         return RunSummary("Passed, but not everything was checked", reason)
-    warnings = len(run.warnings) + sum(each.warning for suite in run.suites for each in suite.outcomes)
+    warnings = len(run.warnings) + sum(outcome.warning for suite in run.suites for outcome in suite.outcomes)
     return RunSummary(f"Safe to land, with {format_count(warnings, 'warning')}" if warnings else "Safe to land", reason)
 
 
@@ -135,7 +137,9 @@ def _describe_failures(run: RunResult, failed: Sequence[_Finding]) -> Iterator[s
 
 def _is_consequence(finding: _Finding) -> bool:
     """Tell whether a slice fell by a cause that concerns all queries, and all queries fell as well."""
-    wholes = [each.metric for each in finding.suite.outcomes if each.verdict == "fail" and each.slice == "all"]
+    wholes = [
+        outcome.metric for outcome in finding.suite.outcomes if outcome.verdict == "fail" and outcome.slice == "all"
+    ]
     return is_explained(finding.suite) and finding.outcome.slice != "all" and finding.outcome.metric in wholes
 
 
@@ -215,7 +219,7 @@ def _describe_errors(run: RunResult) -> Iterator[str]:
 
 
 def _describe_suite_error(suite: SuiteResult) -> str:
-    broken = [each.headline for each in suite.outcomes if each.verdict == "error"]
+    broken = [outcome.headline for outcome in suite.outcomes if outcome.verdict == "error"]
     notes = suite.notes[-1:] if not broken else ()
     return _extract_complaint(next(iter((*filter(None, (suite.error,)), *broken, *notes)), "no verdict"))
 
@@ -235,7 +239,7 @@ def _describe_passed(run: RunResult) -> Iterator[str]:
     if run.not_selected:
         suites = len(run.suites) + len(run.not_selected)
         yield f"{len(run.suites):,} of {suites:,} suites were checked; not selected: {_list_first(run.not_selected)}"
-    every = [each for suite in run.suites for each in suite.outcomes]
+    every = [outcome for suite in run.suites for outcome in suite.outcomes]
     doubtful = sum(each.verdict == "inconclusive" for each in every)
     accepted = sum(each.accepted and not each.missing_baseline for each in every)
     said = (is_lowering, _hides_a_loss, _is_regraded)
@@ -268,7 +272,7 @@ def _describe_passed(run: RunResult) -> Iterator[str]:
 
 def list_reservations(run: RunResult) -> Iterator[str]:
     """What a reader of a green run must know: rules that are broken and only warn, and queries that do not count."""
-    every = [each for suite in run.suites for each in suite.outcomes]
+    every = [outcome for suite in run.suites for outcome in suite.outcomes]
     if broken := sum(each.broken for each in every):
         are, warn = ("are", "they only warn") if broken > 1 else ("is", "it only warns")
         yield f"{broken:,} of {len(every):,} {'rules' if len(every) > 1 else 'rule'} {are} broken, {warn}"
@@ -288,7 +292,7 @@ def list_reservations(run: RunResult) -> Iterator[str]:
 
 def _list_headlines(run: RunResult, wanted: Callable[[Outcome], bool]) -> Iterator[str]:
     """The headlines of outcomes that a reader must know, the first ones whole."""
-    found = [(suite, each) for suite in run.suites for each in suite.outcomes if wanted(each)]
+    found = [(suite, outcome) for suite in run.suites for outcome in suite.outcomes if wanted(outcome)]
     for suite, each in found[:NAMED]:
         yield f"but {each.headline}{f' in {suite.name}' if len(run.suites) > 1 else ''}"
     if len(found) > NAMED:
@@ -306,7 +310,7 @@ def _hides_a_loss(outcome: Outcome) -> bool:
 
 
 def _count_unselected_checks(run: RunResult) -> int:
-    return sum(len({*suite.planned} - {each.id for each in suite.outcomes}) for suite in run.suites)
+    return sum(len({*suite.planned} - {outcome.id for outcome in suite.outcomes}) for suite in run.suites)
 
 
 def is_lowering(outcome: Outcome) -> bool:

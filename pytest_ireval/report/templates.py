@@ -125,7 +125,7 @@ def render_section(section: Section, templates: Mapping[str, SectionTemplate]) -
 
 def check_sections(run: RunResult, templates: Mapping[str, SectionTemplate]) -> RunResult:
     """Draw each section, and keep why it cannot be drawn; one that could not may have a better template now."""
-    sections = (replace(each, problem=render_section(each, templates).problem) for each in run.sections)
+    sections = (replace(section, problem=render_section(section, templates).problem) for section in run.sections)
     return replace(run, sections=tuple(sections))
 
 

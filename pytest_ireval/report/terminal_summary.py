@@ -140,7 +140,7 @@ def drop_empty_column(table: Sequence[Sequence[str]], *, statistics: bool = True
 def list_metric_rows(suite: SuiteResult) -> list[list[str]]:
     """A row a metric, then one for each kind of rule without a metric that did not pass."""
     rows = [row for metric in suite.metrics for row in _list_rows(suite, metric)]
-    others = sorted((each for each in suite.outcomes if not each.metric), key=lambda each: each.kind)
+    others = sorted((outcome for outcome in suite.outcomes if not outcome.metric), key=lambda each: each.kind)
     for kind, outcomes in groupby(others, key=lambda each: each.kind):
         if words := _summarize_verdicts(list(outcomes)):
             rows.append([kind, *[""] * 5, words])
@@ -259,9 +259,13 @@ def _list_suite_notes(suite: SuiteResult) -> Iterator[str]:
         yield f"since the baseline: {changed}"
     yield from (f"waived: {line}" for line in suite.waived)
     yield from (
-        f"warning: {_describe_outcome(each)}" for each in suite.outcomes if each.warning and each.verdict == "pass"
+        f"warning: {_describe_outcome(outcome)}"
+        for outcome in suite.outcomes
+        if outcome.warning and outcome.verdict == "pass"
     )
-    yield from (f"inconclusive: {_describe_outcome(each)}" for each in suite.outcomes if each.verdict == "inconclusive")
+    yield from (
+        f"inconclusive: {_describe_outcome(outcome)}" for outcome in suite.outcomes if outcome.verdict == "inconclusive"
+    )
     yield from suite.notes
     if suite.to_judge:
         documents = format_count(len(suite.to_judge), "unjudged document")
@@ -273,8 +277,8 @@ def _list_slices_to_look_at(suite: SuiteResult) -> Iterator[str]:
     """The slices that got worse most clearly, each once; none that a rule about the metric, or a doubt, names."""
     if is_explained(suite, why=False):
         return
-    by_rule = {(each.metric, each.slice) for each in suite.outcomes}
-    doubtful = [each for each in suite.outcomes if each.verdict != "pass" or each.warning]
+    by_rule = {(outcome.metric, outcome.slice) for outcome in suite.outcomes}
+    doubtful = [outcome for outcome in suite.outcomes if outcome.verdict != "pass" or outcome.warning]
     above = {each.slice for each in doubtful} | {line.slice for each in doubtful for line in each.figures if line.over}
     found = [
         each
@@ -323,7 +327,7 @@ def _format_causes(suite: SuiteResult, limit: int) -> Iterator[str]:
 
 
 def _describe_red_suite(suite: SuiteResult) -> str:
-    red = sorted((each for each in suite.outcomes if each.verdict == suite.verdict), key=rank_importance)
+    red = sorted((outcome for outcome in suite.outcomes if outcome.verdict == suite.verdict), key=rank_importance)
     return _describe_first([suite.error] if suite.error else [each.headline for each in red], suite.verdict, suite)
 
 

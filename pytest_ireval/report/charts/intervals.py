@@ -66,7 +66,7 @@ class Intervals:
 
 def make_intervals_chart(suite: SuiteResult) -> Chart | None:
     """The chart of all rules of a suite that compare; None where there is none with a change to show."""
-    compared = (each for each in suite.outcomes if each.compares and each.metric)
+    compared = (outcome for outcome in suite.outcomes if outcome.compares and outcome.metric)
     shown = [each for each in compared if _get_change(each) is not None or each.verdict == "error"]
     if not any(_get_change(each) is not None for each in shown):
         return None
