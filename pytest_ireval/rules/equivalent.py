@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -10,10 +11,11 @@ from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.results.outcome import SliceFigures, Verdict
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.drift import describe_look, warn_of_many_looks
-from pytest_ireval.rules.evidence import correction_factor, decide, p_for_suite
+from pytest_ireval.rules.evidence import Decision, correction_factor, decide, p_for_suite
 from pytest_ireval.rules.metric_change import MetricChange, compute_figures, select_weights
 from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.wording import (
+    describe_open_judgments,
     describe_units,
     explain_doubt,
     explain_few,
@@ -28,7 +30,6 @@ from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.option_types import MetricText, ToleranceText
 from pytest_ireval.suite.options import AlwaysEvidenceOptions, WeightedOptions
 from pytest_ireval.suite.quantities import refuse_tolerance
-from pytest_ireval.words import format_count
 
 
 class EquivalentOptions(AlwaysEvidenceOptions, WeightedOptions):
@@ -45,8 +46,14 @@ class EquivalentOptions(AlwaysEvidenceOptions, WeightedOptions):
         return self
 
 
+class _Details(NamedTuple):
+    change: MetricChange
+    decision: Decision
+
+
 def _describe(options: EquivalentOptions, context: RuleContext, result: RuleResult) -> str:
-    change, decision = result.details
+    details: _Details = result.details
+    change, decision = details.change, details.decision
     figures = result.figures[0]
     within = f"less than {options.tolerance} either way"
     if decision.verdict == "pass":
@@ -58,9 +65,8 @@ def _describe(options: EquivalentOptions, context: RuleContext, result: RuleResu
         words = explain_doubt(change, figures, f"whether it moved by {within}", enough=between)
     else:
         words = f"it moved, and {options.tolerance} or more is not ruled out"
-    if decision.doubt == "judgments":
-        documents = format_count(decision.relabeled.documents, "unjudged document")
-        words += f"; inconclusive, as judgments of {documents} could change the verdict"
+    if decision.relabeled is not None:
+        words += f"; {describe_open_judgments(decision.relabeled)}"
     forced = "; on_inconclusive: fail" if decision.is_forced else ""
     moved = f"{format_metric(context, figures)} {format_move(figures, absolute=not change.compares_ratios)}"
     return f"{moved}{format_slice(context)}{_format_interval(change, figures)}: {words}{forced}"
@@ -99,7 +105,7 @@ def equivalent(options: EquivalentOptions, context: RuleContext) -> RuleResult:
         notes=tuple(warn_of_many_looks(context)),
         statistics=(*describe_look(context), *describe_units(change)),
         warning=decision.verdict == "inconclusive",
-        details=(change, decision),
+        details=_Details(change, decision),
     )
 
 

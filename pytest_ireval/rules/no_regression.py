@@ -27,6 +27,7 @@ from pytest_ireval.rules.slices import WHOLE, slice_where
 from pytest_ireval.rules.wording import (
     describe_bounds,
     describe_condensed,
+    describe_doubt,
     describe_fall,
     describe_units,
     explain_doubt,
@@ -40,7 +41,6 @@ from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.option_types import MetricText, TolerancesText, ToleranceText
 from pytest_ireval.suite.options import EvidenceOptions, WeightedOptions
 from pytest_ireval.suite.quantities import Tolerance, refuse_tolerance
-from pytest_ireval.words import format_count
 
 HARD_LIMIT_TOLERANCES = 5
 """The default of the hard limit is this many tolerances, but at least one of these shares of the baseline."""
@@ -101,42 +101,40 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
             return self
         refuse_tolerance(limit, self.metric, by_evidence=self.by_evidence, what="hard_limit")
         for tolerance in self._tolerances:
-            if limit.relative < tolerance.relative if limit.relative else limit.absolute < tolerance.absolute:
+            # A limit of 5% beside a tolerance of {absolute: 0.01} passes here: which of them is less depends on the
+            # baseline. The larger of the two counts when the metric is compared.
+            if limit.is_stricter_than(tolerance):
                 less = f"hard_limit: {limit} is less than the tolerance of {tolerance}"
                 raise ValueError(f"{less}: write a hard_limit of {tolerance} or more")
         return self
 
 
 class _Details(NamedTuple):
+    """What the sentence needs beside the figures."""
+
     change: MetricChange
-    decision: Decision
     tolerance: Tolerance
+    decision: Decision
     broken_hard_limit: Tolerance | None
     """The hard limit, if the metric fell beyond it."""
 
 
 def _describe(options: NoRegressionOptions, context: RuleContext, result: RuleResult) -> str:
-    change, decision, limit, broken_hard_limit = result.details
-    figures = result.figures[0]
-    words = f"tolerance {limit}"
-    if broken_hard_limit is not None:
-        limit, words = broken_hard_limit, f"hard limit {broken_hard_limit}"
-    elif decision.significant:
-        words += ", statistically significant"
-    text = describe_fall(context, figures, limit, words)
-    if decision.doubt == "chance" and change.effective_size < options.fewest:
-        text += f": {explain_few(options, change)}{format_needed(figures)}"
-    elif decision.doubt == "chance":
-        text += f": {explain_doubt(change, figures, 'this from chance')}"
-    elif decision.doubt == "judgments":
-        documents = format_count(decision.relabeled.documents, "unjudged document")
-        condensed = describe_condensed(change, decision.relabeled)
-        text += f": inconclusive, as judgments of {documents} could change the verdict: {condensed}"
-    if decision.is_forced:
-        text += "; on_inconclusive: fail"
-    elif decision.doubt == "chance":
-        text += format_worst(context, result.queries)
-    return text
+    details: _Details = result.details
+    change, decision, figures = details.change, details.decision, result.figures[0]
+    if details.broken_hard_limit is not None:
+        return describe_fall(context, figures, details.broken_hard_limit, f"hard limit {details.broken_hard_limit}")
+    significance = ", statistically significant" if decision.significant else ""
+    fall = describe_fall(context, figures, details.tolerance, f"tolerance {details.tolerance}{significance}")
+    if not decision.doubt:
+        return fall
+    if decision.relabeled is not None:
+        reason = describe_condensed(change, decision.relabeled)
+    elif change.effective_size < options.fewest:
+        reason = f"{explain_few(options, change)}{format_needed(figures)}"
+    else:
+        reason = explain_doubt(change, figures, "this from chance")
+    return f"{fall}: {describe_doubt(decision, reason, format_worst(context, result.queries))}"
 
 
 def _p_value(options: NoRegressionOptions, context: RuleContext) -> float | None:
@@ -163,33 +161,27 @@ def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleRes
         raise SuiteError(f"no tolerance is given for {options.per}={context.slice.value}, and no default")
     change = _measure_change(options, context, tolerance)
     figures = compute_figures(change)
-    allowed = figures.tolerance
-    if figures.baseline is None or figures.now is None or allowed is None:
+    if figures.baseline is None or figures.now is None or figures.tolerance is None:
         raise missing_figure_error(change)
     numbers = {}
+    factor = 1.0
     broken_hard_limit = None
     if options.by_evidence:
-        p = change.evidence.p_worse
-        numbers["p"] = p
-        factor = correction_factor(options, context, p)
-        figures = replace(figures, adjusted=min(1.0, factor * p))
-        if factor > 1 and figures.needed is not None and change.allowed_fall:  # other verdicts cost more queries
-            figures = replace(figures, needed=count_needed_queries(change, change.allowed_loss or 0.0, LEVEL / factor))
+        numbers["p"] = change.evidence.p_worse
+        factor = correction_factor(options, context, change.evidence.p_worse)
         hard_limit = _choose_hard_limit(options, change, tolerance)
         most = hard_limit.allowed(change.baseline) if hard_limit else 0.0
         if most:  # a share of 0 limits nothing
             numbers["hard_limit"] = most
-        if most and change.fell_beyond(max(most, allowed)):
-            decision, broken_hard_limit = Decision("fail"), hard_limit
-        else:
-            decision = decide(options, change, lambda other: _check_fall(options, other, factor))
-    else:
-        decision = Decision("fail" if change.fell_beyond(allowed) else "pass")
+            # A share may be less than a tolerance that is an amount, or the other way round; the larger one counts.
+            broken_hard_limit = hard_limit if change.fell_beyond(max(most, figures.tolerance)) else None
+    decision = _decide(options, change, factor, is_hard_limit_broken=broken_hard_limit is not None)
+    figures = _complete_figures(options, figures, change, factor, decision)
     worst = worst_changes(context, change.values, failed=decision.verdict != "pass")
     sentences = describe_drift(change, figures), describe_worse_queries(context, figures, worst)
     return RuleResult(
         decision.verdict,
-        figures=(replace(figures, over=decision.verdict == "fail"), *_compare_other_slices(options, context)),
+        figures=(figures, *_compare_other_slices(options, context)),
         queries=worst.queries,
         more_queries=worst.more,
         numbers=numbers,
@@ -197,8 +189,33 @@ def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleRes
         notes=tuple(_list_notes(options, change, figures, decision)),
         statistics=tuple(_list_statistics(change, figures)) if options.by_evidence else (),
         warning=decision.verdict == "inconclusive",
-        details=_Details(change, decision, tolerance, broken_hard_limit),
+        details=_Details(change, tolerance, decision, broken_hard_limit),
     )
+
+
+def _decide(
+    options: NoRegressionOptions, change: MetricChange, factor: float, *, is_hard_limit_broken: bool
+) -> Decision:
+    if not options.by_evidence:
+        return Decision("fail" if change.fell_beyond(change.allowed_fall or 0.0) else "pass")
+    if is_hard_limit_broken:
+        # So large a fall is red even where chance, or judgments still to come, could explain it.
+        return Decision("fail")
+    return decide(options, change, lambda other: _check_fall(options, other, factor))
+
+
+def _complete_figures(
+    options: NoRegressionOptions, figures: SliceFigures, change: MetricChange, factor: float, decision: Decision
+) -> SliceFigures:
+    """The figures with the decision, and with what the correction for the suite's other verdicts changes."""
+    is_failure = decision.verdict == "fail"
+    if not options.by_evidence:
+        return replace(figures, over=is_failure)
+    needed = figures.needed
+    if factor > 1 and needed is not None and change.allowed_fall:
+        # Each of many verdicts is tested at a lower level, which takes more queries.
+        needed = count_needed_queries(change, change.allowed_loss or 0.0, LEVEL / factor)
+    return replace(figures, over=is_failure, adjusted=min(1.0, factor * change.evidence.p_worse), needed=needed)
 
 
 def _measure_change(options: NoRegressionOptions, context: RuleContext, tolerance: Tolerance | None) -> MetricChange:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pytest_ireval.errors import MetricError
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.evidence import RelabeledChange
+from pytest_ireval.rules.evidence import Decision, RelabeledChange
 from pytest_ireval.rules.metric_change import MetricChange
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.options import AlwaysEvidenceOptions
@@ -45,10 +45,26 @@ def format_move(figures: SliceFigures, *, absolute: bool, limit: Tolerance | Non
     return f"{verb} {format_percent(abs(figures.relative), None if limit is None else limit.relative)}"
 
 
-def describe_fall(context: RuleContext, figures: SliceFigures, limit: Tolerance, beside: str) -> str:
-    """``nDCG@10 fell 3.4% on segment=tail (tolerance 2%)``; what stands beside the fall names its limit."""
+def describe_fall(context: RuleContext, figures: SliceFigures, limit: Tolerance, limit_in_words: str) -> str:
+    """``nDCG@10 fell 3.4% on segment=tail (tolerance 2%)``."""
     moved = format_move(figures, absolute=bool(limit.absolute), limit=limit)
-    return f"{format_metric(context, figures)} {moved}{format_slice(context)} ({beside})"
+    return f"{format_metric(context, figures)} {moved}{format_slice(context)} ({limit_in_words})"
+
+
+def describe_doubt(decision: Decision, reason: str, worst_queries: str) -> str:
+    """The end of a sentence about an open verdict: why it is open, and where to look."""
+    if decision.relabeled is not None:
+        reason = f"{describe_open_judgments(decision.relabeled)}: {reason}"
+    if decision.is_forced:
+        return f"{reason}; on_inconclusive: fail"
+    # Where judgments are missing, the next step is to grade documents, which reports list, not to look at queries.
+    return f"{reason}{worst_queries}" if decision.doubt == "chance" else reason
+
+
+def describe_open_judgments(relabeled: RelabeledChange) -> str:
+    """``inconclusive, as judgments of 3 unjudged documents could change the verdict``."""
+    documents = format_count(relabeled.documents, "unjudged document")
+    return f"inconclusive, as judgments of {documents} could change the verdict"
 
 
 def missing_figure_error(change: MetricChange) -> MetricError:

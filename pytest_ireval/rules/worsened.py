@@ -17,18 +17,24 @@ from pytest_ireval.rules.drift import describe_look, warn_of_many_looks
 from pytest_ireval.rules.evidence import Decision, correction_factor, decide, look_factor
 from pytest_ireval.rules.metric_change import MetricChange, compute_figures
 from pytest_ireval.rules.result import RuleResult
-from pytest_ireval.rules.wording import explain_few, format_queries, format_size, format_slice
+from pytest_ireval.rules.wording import describe_doubt, explain_few, format_queries, format_size, format_slice
 from pytest_ireval.rules.worst_queries import describe_much_worse, format_worst, worst_changes
 from pytest_ireval.statistics.binomial import heads_at_most, upper_limit
+from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.estimate import weighting
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.statistics.sign_flip import net_severe
 from pytest_ireval.suite.option_types import AmountText, MetricText, Number
 from pytest_ireval.suite.options import MORE, EvidenceOptions, Looser
-from pytest_ireval.words import format_count, format_p, format_percent, round_estimate
+from pytest_ireval.words import format_p, format_percent, round_estimate
 
-ROUNDING = 2e-12
-"""A loss beyond the allowed one by less than this is rounding: twice a tie."""
+ROUNDING = 2 * TIE
+"""A loss beyond ``by_more_than`` by less than a tie is rounding. The sign test counts losses of its cut *or more*, with
+a tie to spare: one tie takes that back, the other makes it *more than*."""
+SHARE_ROUNDING = 1e-9
+"""A share of a number of queries may be off by this: 10% of 30 is 3."""
+MOST_TIMES = 1000
+"""A number of queries beyond so many times the present one is not worth being named."""
 
 
 class WorsenedOptions(EvidenceOptions):
@@ -68,17 +74,19 @@ class WorsenedOptions(EvidenceOptions):
 
 
 class Tail(NamedTuple):
-    """The number of queries with a loss, and with a gain, beyond the threshold; and of all queries."""
+    """The queries with a loss, or a gain, beyond the threshold."""
 
     losses: int
     gains: int
     p: float
+    """Of losses that outnumber gains by chance."""
     queries: int
+    """All queries, changed or not."""
     effective_size: float
     """The number of independently drawn units: queries, or the equivalent number of clusters of equal size."""
 
     @property
-    def most(self) -> float:
+    def loss_share_limit(self) -> float:
         """The upper bound of the share of queries with such a loss, with 95% confidence."""
         if self.effective_size == self.queries:
             return upper_limit(self.losses, self.queries)
@@ -86,6 +94,8 @@ class Tail(NamedTuple):
 
 
 class _Details(NamedTuple):
+    """What the sentence needs beside the figures."""
+
     change: MetricChange
     tail: Tail
     decision: Decision
@@ -95,35 +105,37 @@ class _Details(NamedTuple):
 
 def _describe(options: WorsenedOptions, context: RuleContext, result: RuleResult) -> str:
     """``5 of 99 queries lose more than 0.1 of nDCG@10 (5.05%, at most 5%, 0 gain as much, …): inconclusive, as …``."""
-    change, tail, decision, factor = result.details
-    at_most, gain = options.at_most, "gain" if context.sign > 0 else "lose"
-    limits = []
+    details: _Details = result.details
+    tail, decision = details.tail, details.decision
+    limits = ", ".join(_list_limits(options, context, details))
+    verb = "lose" if context.sign > 0 else "gain"
+    loses = f"{verb}s" if tail.losses == 1 else verb
+    much_worse = (
+        f"{format_queries(context, tail.losses)} of {tail.queries} {loses} more than {options.by_more_than:g} of "
+        f"{context.metric}{format_slice(context)} ({limits})"
+    )
+    if not decision.doubt:
+        return much_worse
+    if decision.relabeled is not None:
+        left = _count_tail(options, decision.relabeled.best).losses
+        reason = f"at best {format_queries(context, left)} would be left"
+    elif tail.effective_size < options.fewest:
+        reason = explain_few(options, details.change)
+    else:
+        reason = _explain_few_losses(details)
+    return f"{much_worse}: {describe_doubt(decision, reason, format_worst(context, result.queries))}"
+
+
+def _list_limits(options: WorsenedOptions, context: RuleContext, details: _Details) -> Iterator[str]:
+    at_most, tail, decision = options.at_most, details.tail, details.decision
     if at_most is not None:
         if at_most.share is not None and tail.losses:
-            limits.append(format_percent(tail.losses / tail.queries, at_most.share))
-        limits.append(f"at most {at_most}")
+            yield format_percent(tail.losses / tail.queries, at_most.share)
+        yield f"at most {at_most}"
     if at_most is None or (options.by_evidence and decision.verdict != "pass"):
-        limits.append(f"{tail.gains} {gain} as much")
+        yield f"{tail.gains} {'gain' if context.sign > 0 else 'lose'} as much"
     if decision.significant:
-        limits.append("statistically significant")
-    lose = f"{'lose' if context.sign > 0 else 'gain'}{'s' if tail.losses == 1 else ''}"
-    text = (
-        f"{format_queries(context, tail.losses)} of {tail.queries} {lose} more than {options.by_more_than:g} of "
-        f"{context.metric}{format_slice(context)} ({', '.join(limits)})"
-    )
-    if decision.doubt == "chance" and tail.effective_size < options.fewest:
-        text += f": {explain_few(options, change)}"
-    elif decision.doubt == "chance":
-        text += f": {_explain_few_losses(change, tail, factor)}"
-    elif decision.doubt == "judgments":
-        documents = format_count(decision.relabeled.documents, "unjudged document")
-        left = format_queries(context, _count_tail(options, decision.relabeled.best).losses)
-        text += f": inconclusive, as judgments of {documents} could change the verdict: at best {left} would be left"
-    if decision.is_forced:
-        text += "; on_inconclusive: fail"
-    elif decision.doubt == "chance":
-        text += format_worst(context, result.queries)
-    return text
+        yield "statistically significant"
 
 
 def _p_value(options: WorsenedOptions, context: RuleContext) -> float | None:
@@ -140,10 +152,11 @@ def worsened(options: WorsenedOptions, context: RuleContext) -> RuleResult:
     change = MetricChange(context, context.paired_values())
     tail = _count_tail(options, change)
     factor = correction_factor(options, context, tail.p)
-    if options.by_evidence:
-        decision = decide(options, change, lambda other: _check_tail(options, other, factor))
-    else:
-        decision = Decision(_check_tail(options, change, factor))
+
+    def check(other: MetricChange) -> Verdict:
+        return _check_tail(options, tail if other is change else _count_tail(options, other), factor)
+
+    decision = decide(options, change, check) if options.by_evidence else Decision(check(change))
     worst = worst_changes(context, change.values, failed=decision.verdict != "pass", least=options.by_more_than)
     allowed = {} if options.at_most is None else {"allowed": float(options.at_most.of(tail.queries))}
     return RuleResult(
@@ -167,10 +180,9 @@ def _count_tail(options: WorsenedOptions, change: MetricChange) -> Tail:
     return Tail(test.losses, test.gains, test.p, size, weighting(None, size, clusters).effective)
 
 
-def _check_tail(options: WorsenedOptions, change: MetricChange, factor: float) -> Verdict:
-    tail = _count_tail(options, change)
+def _check_tail(options: WorsenedOptions, tail: Tail, factor: float) -> Verdict:
     allowed = float(tail.gains) if options.at_most is None else options.at_most.of(tail.queries)
-    if tail.losses <= allowed + 1e-9:  # a share of a number may be off by rounding
+    if tail.losses <= allowed + SHARE_ROUNDING:
         return "pass"
     if not options.by_evidence:
         return "fail"
@@ -178,16 +190,13 @@ def _check_tail(options: WorsenedOptions, change: MetricChange, factor: float) -
     return "fail" if significant else "inconclusive"
 
 
-MOST_TIMES = 1000
-"""A number of queries beyond so many times the present one is not worth being named."""
-
-
-def _explain_few_losses(change: MetricChange, tail: Tail, factor: float) -> str:
+def _explain_few_losses(details: _Details) -> str:
     """``50 queries cannot tell this from chance; 70 would``, if more of them lost and gained in proportion."""
-    text = f"{format_size(change)} cannot tell this from chance"
+    tail = details.tail
+    text = f"{format_size(details.change)} cannot tell this from chance"
     for times in np.geomspace(1.1, MOST_TIMES, 70).tolist():
         losses, gains = round(times * tail.losses), round(times * tail.gains)
-        if factor * heads_at_most(gains, losses + gains) < LEVEL:
+        if details.factor * heads_at_most(gains, losses + gains) < LEVEL:
             return f"{text}; {round_estimate(math.ceil(times * tail.queries)):,} would"
     return text
 
@@ -196,7 +205,7 @@ def _list_statistics(options: WorsenedOptions, context: RuleContext, tail: Tail)
     if not tail.queries:
         return
     verb = "lose" if context.sign > 0 else "gain"
-    yield f"with 95% confidence, at most {format_percent(tail.most)} of all such queries {verb} as much"
+    yield f"with 95% confidence, at most {format_percent(tail.loss_share_limit)} of all such queries {verb} as much"
     if options.by_evidence:
         corrected = ""
         if context.adjusted_p and context.tested_verdicts > 1:

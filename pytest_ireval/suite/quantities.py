@@ -90,6 +90,15 @@ class Tolerance(NamedTuple):
         """Tell whether it allows more; a share and an amount cannot be compared, so either may."""
         return self.relative > other.relative or self.absolute > other.absolute
 
+    def is_stricter_than(self, other: Tolerance) -> bool:
+        """Tell whether it surely allows less.
+
+        A share and an amount cannot be compared before the baseline is known, so neither is stricter.
+        """
+        if self.relative:
+            return self.relative < other.relative
+        return self.absolute < other.absolute
+
     def __str__(self) -> str:
         return _format_quantity(self.absolute) if self.absolute else percent(self.relative)
 
