@@ -70,8 +70,11 @@ def decide(
     if relabeled is None or check(relabeled.condensed) == "fail":
         return Decision("fail", significant=True)
     fell = change.evidence.mean < 0
+    # The mildest labels are those that make the move small: the best ones for a fall, the worst ones for a rise.
     mildest = relabeled.worst if two_sided and not fell else relabeled.best
-    if check(mildest) == "fail" and not (two_sided and (mildest.evidence.mean < 0) != fell):
+    # Labels that turn a large fall into a large rise confirm nothing, as labels between the two show no move at all.
+    turns_around = two_sided and (mildest.evidence.mean < 0) != fell
+    if check(mildest) == "fail" and not turns_around:
         return Decision("fail", significant=True)
     return Decision(undecided, doubt="judgments", significant=True, relabeled=relabeled)
 
@@ -84,20 +87,40 @@ def p_for_suite(options: AlwaysEvidenceOptions, change: MetricChange, p: Callabl
 
 
 def correction_factor(options: AlwaysEvidenceOptions, context: RuleContext, p: float) -> float:
-    """The factor that corrects a p for the suite's other verdicts and for earlier looks."""
+    """The factor that corrects a p for the suite's other verdicts and for earlier looks.
+
+    The gate corrects the p of all verdicts together (S. Holm 1979, A simple sequentially rejective multiple test
+    procedure, Scandinavian Journal of Statistics 6(2): 65-70). The factor that this verdict got,
+
+        factor = adjusted p / p,
+
+    is kept for its p under other judgments, which the gate never sees.
+    """
     if context.adjusted_p is None:
         return look_factor(options, context)
-    most = context.tested_verdicts * look_factor(options, context)
-    if not p:
-        return most
-    return max(1.0, context.adjusted_p / p, most if context.adjusted_p >= 1 else 0.0)  # a corrected p ends at 1
+    # Of m verdicts, Holm multiplies the smallest p by m and each other one by less, so this factor is safe for all.
+    largest_factor = context.tested_verdicts * look_factor(options, context)
+    if p == 0:  # no ratio tells which factor it got
+        return largest_factor
+    observed_factor = context.adjusted_p / p
+    if context.adjusted_p >= 1:  # a corrected p ends at 1, so the ratio may be less than the factor that it got
+        return max(1.0, observed_factor, largest_factor)
+    return max(1.0, observed_factor)
 
 
 def look_factor(options: AlwaysEvidenceOptions, context: RuleContext) -> float:
-    """The factor for looks: comparing many changes with one reference gives chance many tries."""
+    """The factor for looks: comparing many changes with one reference gives chance many tries.
+
+    ``statistics/looks.py`` shares the level out among the looks, with sources. Instead of comparing the p with the
+    smaller level of this look, the p is made larger, so that every verdict is compared with the same level:
+
+        p < level of this look   <=>   p * LEVEL / level of this look < LEVEL
+    """
     if not options.against.anchored:
         return 1.0
-    return LEVEL / (context.chain or AcceptedChain()).levels[-1]
+    chain = context.chain or AcceptedChain()  # without a chain, nothing was accepted since the anchor: the first look
+    level_of_this_look = chain.levels[-1]
+    return LEVEL / level_of_this_look
 
 
 def relabel_unjudged(change: MetricChange) -> RelabeledChange | None:
