@@ -266,7 +266,7 @@ def _collect_sides(
 def _ask_source(suite: Suite, registry: Registry, progress: Progress, explains: str) -> _Sides:
     inputs = collect_inputs(suite, registry, read_date(), progress)
     scores = score_inputs(inputs)
-    accepted, problem = scores.accepted, scores.baseline.problem
+    accepted, problem = scores.baseline_side, scores.baseline.problem
     return _Sides(
         scores.population,
         replace(scores.current.rankings[0], origin=inputs.source),

@@ -90,8 +90,8 @@ def _find_obstacle(inputs: Inputs, scores: Scores) -> Obstacle | None:
         return Obstacle(headline, describe_restoring(inputs.stored.deleted))
     for failure in note_failures(inputs):
         return Obstacle("empty rankings would be stored for queries that were not answered", failure)
-    if scores.unstable is not None:
-        return Obstacle(scores.unstable.headline, scores.unstable.details)
+    if scores.unstable_source is not None:
+        return Obstacle(scores.unstable_source.headline, scores.unstable_source.details)
     return None
 
 
@@ -179,7 +179,7 @@ def _choose_rankings(inputs: Inputs, scores: Scores) -> tuple[Rankings, ...]:
     waived, stored, now = scores.population.waived, inputs.stored.baseline, scores.current.rankings
     if not waived:
         return now
-    before = scores.accepted.rankings if scores.accepted is not None else ()  # under the current names
+    before = scores.baseline_side.rankings if scores.baseline_side is not None else ()  # under the current names
     kept = [query for query in before[0].queries if query in waived] if before else []
     if (
         stored is not None

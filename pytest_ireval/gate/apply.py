@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -133,25 +134,23 @@ def correct_p_values(checks: Iterable[Check], scores: Scores) -> CorrectedPValue
     errors: dict[str, PluginError] = {}
     for check in checks:
         rule = check.rule
-        if rule is None or rule.kind.p_value is None or _has_no_reference(rule, scores):
+        if rule is None or rule.kind.p_value is None:
             continue
+        if rule.kind.compares and scores.find_reference(rule).is_missing:
+            continue  # there is nothing yet to compare with
         try:
             p = _validate_p(rule.kind.p_value(rule.options, make_context(check, rule, scores)))
         except IrevalError:
             continue  # what cannot be compared is an error when the rule is asked
-        except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the verdict says what
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - as where the rule is asked
             errors[check.id] = PluginError(make_exception_problem(_name_rule(rule), error))
             continue
         if p is not None:
             p_values[check.id] = p
     corrected = holm(np.array([*p_values.values()], np.float64))
     return CorrectedPValues(dict(zip(p_values, corrected.tolist(), strict=True)), errors)
-
-
-def _has_no_reference(rule: RuleSpec, scores: Scores) -> bool:
-    """Tell whether there is nothing yet to compare with."""
-    reference = scores.find_reference(rule)
-    return rule.kind.compares and reference.comparison is None and reference.problem is None
 
 
 def _validate_p(p: float | None) -> float | None:
@@ -162,46 +161,63 @@ def _validate_p(p: float | None) -> float | None:
 
 
 def _apply_rule(check: Check, rule: RuleSpec, scores: Scores, corrected: CorrectedPValues) -> Outcome:
-    outcome = replace(_begin_outcome(check), compares=rule.kind.compares)
-    warns = rule.options.on_fail == "warn"
-    missing = _has_no_reference(rule, scores)
-    # A bound was meant for the values of then, so a metric that is defined anew breaks rules without a reference.
-    redefined = {} if rule.kind.compares else scores.baseline.redefined
-    broken = {**redefined, **scores.current.errors}.get(str(check.part.metric))
-    if broken is not None and (missing or not rule.kind.compares):
-        # a first baseline without this metric must not be accepted
-        return replace(_complete(outcome, describe_error(broken)), acceptable=broken in redefined.values())
-    if missing:
+    """The outcome of one check; what keeps its rule from being asked comes first."""
+    if rule.kind.compares:
+        return _apply_comparing_rule(check, rule, scores, corrected)
+    outcome, metric = _begin_outcome(check), str(check.part.metric)
+    if metric in scores.current.errors:
+        return _complete(outcome, describe_error(scores.current.errors[metric]))
+    if metric in scores.baseline.redefined:
+        # A bound was meant for the values of the old definition; accepting the new one says that it still is.
+        return replace(_complete(outcome, describe_error(scores.baseline.redefined[metric])), acceptable=True)
+    asked = _ask_safely(check, rule, scores, corrected)
+    return _finish_outcome(check, scores, _complete(outcome, asked.finding))
+
+
+def _apply_comparing_rule(check: Check, rule: RuleSpec, scores: Scores, corrected: CorrectedPValues) -> Outcome:
+    outcome = replace(_begin_outcome(check), compares=True)
+    reference, warns = scores.find_reference(rule), rule.options.on_fail == "warn"
+    if reference.is_missing:
+        broken = scores.current.errors.get(str(check.part.metric))
+        if broken is not None:  # a first baseline without this metric must not be accepted
+            return _complete(outcome, describe_error(broken))
         return _soften(_report_missing_baseline(outcome), warns=warns)
-    problem = scores.find_reference(rule).problem if rule.kind.compares else None
-    if isinstance(problem, MissingAnchorError):
-        return _soften(_report_missing_anchor(outcome, problem), warns=warns)
-    finding, mendable = _check_safely(check, rule, scores, corrected)
-    outcome = _complete(outcome, finding)
-    comparison = scores.find_reference(rule).comparison
+    if isinstance(reference.problem, MissingAnchorError):
+        return _soften(_report_missing_anchor(outcome, reference.problem), warns=warns)
+    asked = _ask_safely(check, rule, scores, corrected)
+    outcome = _complete(outcome, asked.finding)
     if scores.compares_with_baseline(rule):
-        outcome = replace(outcome, acceptable=finding.verdict == "fail" or mendable)
-    elif rule.kind.compares and problem is None and comparison is not None:
-        outcome = replace(outcome, against=comparison.reference.origin)
-    if check.part.time_metric is not None and outcome.verdict != "error":
-        noise = _describe_noise_of_times(check.part.time_metric, check, scores, outcome)
+        outcome = replace(outcome, acceptable=asked.finding.verdict == "fail" or asked.is_misfit)
+    elif reference.trusted is not None:
+        outcome = replace(outcome, against=reference.trusted.reference.origin)
+    return _finish_outcome(check, scores, outcome)
+
+
+def _finish_outcome(check: Check, scores: Scores, outcome: Outcome) -> Outcome:
+    """Say how noisy times are, and turn a failure into a warning where the rule only warns."""
+    metric = check.part.time_metric
+    if metric is not None and outcome.verdict != "error":
+        noise = _describe_noise_of_times(metric, check, scores, outcome)
         outcome = replace(outcome, facts=(*outcome.facts, noise))
     return _soften(outcome, warns=check.only_warns)
 
 
-def _check_safely(check: Check, rule: RuleSpec, scores: Scores, corrected: CorrectedPValues) -> tuple[Finding, bool]:
-    """Apply a rule; an error of ours, or whatever a plugin's code raises, becomes a finding too.
+class _AskedRule(NamedTuple):
+    finding: Finding
+    is_misfit: bool = False
+    """True for an error of a baseline that does not fit: accepting the current rankings mends it."""
 
-    The flag tells whether accepting the current rankings mends it.
-    """
+
+def _ask_safely(check: Check, rule: RuleSpec, scores: Scores, corrected: CorrectedPValues) -> _AskedRule:
+    """Ask a rule; an error of ours, or whatever a plugin's code raises, becomes a finding too."""
     try:
-        return _check_slice(check, rule, scores, corrected), False
+        return _AskedRule(_check_slice(check, rule, scores, corrected))
     except IrevalError as error:
-        return describe_error(error), isinstance(error, BaselineMisfitError)
+        return _AskedRule(describe_error(error), isinstance(error, BaselineMisfitError))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, skips among it; the message names it
-        return describe_error(PluginError(make_exception_problem(_name_rule(rule), error))), False
+        return _AskedRule(describe_error(PluginError(make_exception_problem(_name_rule(rule), error))))
 
 
 def _check_slice(check: Check, rule: RuleSpec, scores: Scores, corrected: CorrectedPValues) -> Finding:
@@ -226,7 +242,7 @@ def _ask_rule(rule: RuleSpec, context: RuleContext) -> Finding:
     headline: object = rule.kind.describe(rule.options, context, result)
     if not isinstance(headline, str) or not headline.strip():
         return Finding("error", f"{name} described its result as {headline!r}; it returns a sentence")
-    finding = Finding(
+    finding = Finding(  # under the names of results.json, which an outcome has, too
         verdict=result.verdict,
         headline=headline,
         sentence=result.sentence,
@@ -240,7 +256,7 @@ def _ask_rule(rule: RuleSpec, context: RuleContext) -> Finding:
         numbers=result.numbers,
         statistics=result.statistics,
     )
-    if not rule.kind.check.__module__.startswith("pytest_ireval."):
+    if not rule.kind.is_built_in:
         finding = _make_plain(finding, name)
     if not finding.figures:
         return finding
@@ -350,7 +366,7 @@ def _report_missing_anchor(outcome: Outcome, error: MissingAnchorError) -> Outco
 
 def _has_something_to_check(rule: RuleSpec, check: Check, scores: Scores) -> bool:
     """Tell whether a rule has anything to look at; one that is an error, or red, says so itself."""
-    if rule.kind.compares and scores.find_reference(rule).usable is None:
+    if rule.kind.compares and scores.find_reference(rule).trusted is None:
         return True
     try:
         return _has_enough(rule, make_context(check, rule, scores))

@@ -142,5 +142,5 @@ def _find_accepted(inputs: Inputs, scores: Scores) -> ComparedSides | None:
     if not any(rule.kind.compares for rule in inputs.suite.rules):
         return None
     if inputs.stored.baseline is not None:
-        return scores.baseline.usable
+        return scores.baseline.trusted
     return next((each.comparison for each in scores.others.values() if each.comparison is not None), None)

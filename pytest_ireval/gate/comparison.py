@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import cycle
@@ -72,9 +71,14 @@ class ScoredReference:
     """Of an anchor: the acceptances of the baseline since it was pinned."""
 
     @property
-    def usable(self) -> ComparedSides | None:
-        """The comparison, unless there is a reason not to trust it."""
+    def trusted(self) -> ComparedSides | None:
+        """The comparison that rules may rest on; None where there is none, or a reason not to trust it."""
         return self.comparison if self.problem is None else None
+
+    @property
+    def is_missing(self) -> bool:
+        """True if there is nothing yet to compare with, and no reason why."""
+        return self.comparison is None and self.problem is None
 
 
 def mix(
@@ -138,6 +142,7 @@ class MixedEffects:
         def choose(their_values: Floats, our_values: Floats) -> Floats:
             return np.where(self.marked, their_values, our_values)
 
+        # all_new and peers are for the reports of red rules, which mixed scores have none of: they stay as they are.
         return replace(
             theirs,
             condensed_now=choose(theirs.condensed_now, ours.condensed_now),
@@ -190,27 +195,30 @@ def _mark_units(scored: Scored, marked: Mask, queries: Queries) -> Mask:
     first_rows: dict[str, int] = {}
     for row, session in enumerate(queries.columns.get("session", ())):
         first_rows.setdefault(session, row)
+    # The value of the whole run has no session: it goes where the first query does.
     return np.array([bool(marked[first_rows.get(name, 0)]) for name in scored.names], bool)
 
 
-def take_queries(queries: Queries, rows: Integers) -> Queries:
-    """These rows of the queries; a repeated one gets another id, because each id stands for one row."""
-    times: Counter[str] = Counter()
-    ids = []
-    for row in rows.tolist():
-        query = queries.ids[row]
-        times[query] += 1
-        ids.append(query if times[query] == 1 else f"{query}~{times[query]}")
-    columns = {name: tuple(values[row] for row in rows.tolist()) for name, values in queries.columns.items()}
-    texts = tuple(queries.text[row] for row in rows.tolist())
-    return Queries(tuple(ids), texts, columns, origin=queries.origin)
-
-
-def take_population(population: Population, queries: Queries, rows: Integers) -> Population:
-    """The population of these rows of the queries."""
+def take_population(population: Population, rows: Integers) -> Population:
+    """The population of these rows of the queries; a repeated one gets another id, because an id stands for one row."""
+    queries, places = population.queries, rows.tolist()
+    ids: list[str] = []
+    known, waived = set(queries.ids), set(population.waived)
+    taken: set[str] = set()
+    for place in places:
+        query = unique = queries.ids[place]
+        while unique in taken or (unique != query and unique in known):
+            unique += "~"
+        taken.add(unique)
+        ids.append(unique)
+        if query in population.waived:
+            waived.add(unique)
+    columns = {name: tuple(values[place] for place in places) for name, values in queries.columns.items()}
+    texts = tuple(queries.text[place] for place in places)
     return replace(
         population,
-        queries=queries,
+        queries=Queries(tuple(ids), texts, columns, origin=queries.origin),
+        waived=frozenset(waived),
         weights=None if population.weights is None else population.weights[rows],
         clusters=None if population.clusters is None else population.clusters[rows],
     )

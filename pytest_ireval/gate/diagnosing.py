@@ -51,7 +51,7 @@ def diagnose_change(
     ordered = sorted(doubtful, key=lambda each: each.verdict != "fail")
     compared = (by_id[each.id] for each in ordered if by_id[each.id].rule and each.compares)
     references = (*(scores.find_reference(check.rule) for check in compared if check.rule), scores.baseline)
-    comparison = next((each.usable for each in references if each.usable is not None), None)
+    comparison = next((each.trusted for each in references if each.trusted is not None), None)
     if comparison is None or source is None:
         return DiagnosesFound((), ())
     now, baseline = comparison.current, comparison.reference

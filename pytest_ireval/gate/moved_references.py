@@ -124,7 +124,7 @@ class _ReferenceComparer:
             ours = score_baseline(collection, stored, "the baseline now", [metric])
         else:
             assert other.rule is not None  # noqa: S101 - it has a reference
-            usable = self.scores.find_reference(other.rule).usable
+            usable = self.scores.find_reference(other.rule).trusted
             if usable is None:
                 return None  # the rule itself is an error
             ours = usable.reference

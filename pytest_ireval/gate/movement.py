@@ -43,7 +43,7 @@ def measure_movement(scores: Scores) -> Movement:
 
     A baseline that does not fit the suite is not used: its differences are not those of a change of ranking.
     """
-    baseline = scores.baseline.usable
+    baseline = scores.baseline.trusted
     if baseline is None:
         return NO_MOVEMENT
     suite, queries = scores.collection.suite, scores.population.queries
@@ -58,7 +58,7 @@ def measure_movement(scores: Scores) -> Movement:
 def trace_way_from_anchor(scores: Scores, anchor: ScoredReference, held: MetricOnSlice) -> AcceptedChain:
     """The way of a mean from the anchor to the current rankings: committed acceptances, and this change."""
     changes = [AcceptedChange(each.date, each.reason, each.steps.get(_key(held))) for each in anchor.acceptances]
-    baseline = scores.baseline.usable
+    baseline = scores.baseline.trusted
     step = None
     if baseline is not None and anchor.comparison is not None:
         step = _measure_step(scores.population, held, baseline, anchor.comparison)

@@ -37,7 +37,7 @@ def list_notes(inputs: Inputs, scores: Scores) -> tuple[str, ...]:
         *_note_references(inputs),
         *_note_missing_documents(inputs.current.missing_documents),
         *inputs.notes,
-        *([f"{scores.unstable.headline}: {scores.unstable.details}"] if scores.unstable else []),
+        *([f"{scores.unstable_source.headline}: {scores.unstable_source.details}"] if scores.unstable_source else []),
         *_note_unranked_queries(scores),
         *_note_judged_shares(inputs.suite, scores),
         *scores.notes,

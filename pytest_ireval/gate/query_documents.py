@@ -34,8 +34,8 @@ Curves = Mapping[str, QueryCurve]
 def collect_query_documents(scores: Scores, outcomes: Sequence[Outcome]) -> tuple[QueryDocuments, ...]:
     """Collect the documents of the queries worth a look; with judgments also their curves and shares."""
     shown = _choose_queries(scores, outcomes)
-    context = RuleContext(scores.population, scores.current, scores.accepted, Part())
-    compared = scores.comparable
+    context = RuleContext(scores.population, scores.current, scores.baseline_side, Part())
+    compared = scores.trusted_baseline_side
     now = _join_judgments(scores, scores.current, shown)
     before = None if compared is None else _join_judgments(scores, compared, shown)
     shares = _share_changes(scores, shown, now, before) if now is not None and before is not None else {}
@@ -181,7 +181,7 @@ def _view_queries(judged: JudgedRankings) -> Lists:
 
 def _list_changed(scores: Scores, name: str, shown: Sequence[str]) -> list[_Changed]:
     """The queries on which the metric changed, the largest change first."""
-    before = scores.comparable.scored.get(name) if scores.comparable is not None else None
+    before = scores.trusted_baseline_side.scored.get(name) if scores.trusted_baseline_side is not None else None
     if before is None or before.metric.unit != "query":
         return []
     rows = [scores.population.queries.position[query] for query in shown]
@@ -262,11 +262,11 @@ def _choose_queries(scores: Scores, outcomes: Iterable[Outcome]) -> list[str]:
     for outcome in outcomes:
         if outcome.verdict != "pass" or outcome.warning or outcome.accepted:
             shown |= dict.fromkeys(change.query for change in outcome.queries[:OF_A_RULE])
-    for name, scored in scores.completed.scored.items():
+    for name, scored in scores.current_with_overlaps.scored.items():
         if scored.metric.unit == "query":
             shown |= dict.fromkeys(_list_extremes(scores, name, scored))
     if len(queries) <= FEW:
-        there = set(scores.current.position) | set(scores.accepted.position if scores.accepted else ())
+        there = set(scores.current.position) | set(scores.baseline_side.position if scores.baseline_side else ())
         shown |= dict.fromkeys(query for query in queries.ids if query in there)
     return [query for query in shown if query in queries.position]
 
@@ -274,7 +274,7 @@ def _choose_queries(scores: Scores, outcomes: Iterable[Outcome]) -> list[str]:
 def _list_extremes(scores: Scores, name: str, scored: Scored) -> list[str]:
     """The queries that got worse by most, then better by most; without a baseline, those with the worst values."""
     sign = -1 if scored.metric.direction == "lower" else 1
-    before = scores.accepted.scored.get(name) if scores.accepted is not None else None
+    before = scores.baseline_side.scored.get(name) if scores.baseline_side is not None else None
     values = sign * (scored.values if before is None else scored.values - before.values)
     order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
     worst = [i for i in order[:WORST_OF_A_METRIC].tolist() if before is None or values[i] < 0]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -54,28 +53,43 @@ def compare(collection: Collection, current: Side, reference: Side, unknown: Que
     return ComparedSides(ours, theirs, UnjudgedEffects(collection, ours, theirs))
 
 
-class _StoredKind(NamedTuple):
+@dataclass(frozen=True)
+class _StoredKind:
     """The kind of a stored reference in words, and the way to make it again."""
 
     noun: str
-    remedy: str
-    first: str = ""
-    """The step before that, where the current baseline does not fit either."""
+    action: str
+    """What to do where it does not fit: ``accept the baseline again``."""
+    command: str
+    condition: str = ""
+    """What comes before that, where the current baseline does not fit either."""
     checks_lock: bool = True
     """True if locked judgments have to be those of it."""
+
+    @property
+    def remedy(self) -> str:
+        return f"{self.action}: {self.command}"
+
+    def describe_misfit(self, complaint: str, question: str = "") -> Problem:
+        """The problem of something that does not fit, with the way to make the reference again."""
+        return Problem(complaint, suggestion=f"{question}{self.remedy}", allowed=self.condition)
 
 
 def _describe_baseline(suite: Suite) -> _StoredKind:
     node = "::".join(filter(None, (suite.shown, ".".join(suite.values.values()))))
-    return _StoredKind(
-        "baseline", f'accept the baseline again: pytest --ireval {node} --ireval-update --ireval-reason "…"'
-    )
+    command = f'pytest --ireval {node} --ireval-update --ireval-reason "…"'
+    return _StoredKind("baseline", "accept the baseline again", command)
 
 
 def _describe_anchor_kind(suite: Suite) -> _StoredKind:
-    first = "first accept the baseline with --ireval-force if it does not fit either: this rule blocks accepting it"
-    remedy = f"pin the current baseline instead: {_format_anchor_command(suite)}"
-    return _StoredKind("anchor", remedy, first, checks_lock=False)
+    return _StoredKind(
+        "anchor",
+        "pin the current baseline instead",
+        _format_anchor_command(suite),
+        condition="first accept the baseline with --ireval-force if it does not fit either: "
+        "this rule blocks accepting it",
+        checks_lock=False,
+    )
 
 
 def _format_anchor_command(suite: Suite) -> str:
@@ -136,39 +150,51 @@ def compare_with_source(inputs: Inputs, current: Side, other: OtherReference) ->
 
 
 def _compare_with_stored(inputs: Inputs, current: Side, stored: Baseline, kind: _StoredKind) -> ScoredReference:
-    collection, suite, prints = inputs.collection, inputs.suite, inputs.fingerprints
-    population = collection.population
+    """Score a stored reference, note what changed since it was accepted, and check that it still fits."""
+    collection, prints = inputs.collection, inputs.fingerprints
     stored = replace(stored, rankings=tuple(map(collection.names.in_rankings, stored.rankings)))
     unknown = find_unknown_queries(collection, stored)
     origin = f"the {kind.noun} of {stored.accepted.date}"
     side = score_rankings(collection, stored.rankings, origin, unknown=unknown, curves=True).side
+    lacking = _find_lacking_metrics(inputs.suite, current, stored, side, prints, kind)
     again = ScoredAgain(stored, collection, prints, inputs.judgment_prints)
-    hint = f"{kind.first}; {kind.remedy}" if kind.first else kind.remedy
-    redefined: dict[str, IrevalError] = {
-        name: BaselineMisfitError(Problem(complaint, suggestion=hint, allowed=NEW_VERSION))
-        for name, complaint in find_redefined_metrics(again, side, kind.noun).items()
-    }
-    comparison = compare(collection, current, side, unknown)
-    side = comparison.reference
+    redefined = _find_redefined(again, side, kind)
     cause = _find_cause(inputs, current, stored, side, unknown, redefined)
-    sound = [metric for metric in suite.metrics if str(metric) not in current.errors]  # accepting mends no other error
-    lacking = {
-        **_find_new_failures(sound, stored, side, kind),
-        **{name: BaselineMisfitError(each) for name, each in _find_missing_needs(sound, stored, prints, kind).items()},
-    }
     redefined = {name: error for name, error in redefined.items() if name not in lacking}
-    other_versions = _find_other_versions(stored, list_definitions(current), kind)
-    side = replace(side, errors={**side.errors, **redefined, **other_versions, **lacking})
-    notes = [*_note_changed_queries(cause, len(population.queries), kind)]
+    # A metric that lacks data is not also said to be of another version, nor that to be defined anew.
+    errors = {**redefined, **_find_other_versions(stored, list_definitions(current), kind), **lacking}
+    notes = [*_note_changed_queries(cause, len(collection.population.queries), kind)]
     if not cause.index:
         notes += describe_new_count(stored.search.index, inputs.search.index, f"when the {kind.noun} was accepted")
     return ScoredReference(
-        comparison=replace(comparison, reference=side, effects=UnjudgedEffects(collection, comparison.current, side)),
+        comparison=compare(collection, current, replace(side, errors={**side.errors, **errors}), unknown),
         problem=_find_misfit(collection, stored, current, cause, prints, kind),
         cause=cause,
         redefined=redefined,
         notes=tuple(notes),
     )
+
+
+def _find_redefined(again: ScoredAgain, side: Side, kind: _StoredKind) -> dict[str, IrevalError]:
+    """Metrics whose definition is not that of the acceptance, although their version is."""
+    hint = f"{kind.condition}; {kind.remedy}" if kind.condition else kind.remedy
+    complaints = find_redefined_metrics(again, side, kind.noun)
+    return {
+        name: BaselineMisfitError(Problem(complaint, suggestion=hint, allowed=NEW_VERSION))
+        for name, complaint in complaints.items()
+    }
+
+
+def _find_lacking_metrics(
+    suite: Suite, current: Side, stored: Baseline, side: Side, prints: Fingerprints, kind: _StoredKind
+) -> dict[str, IrevalError]:
+    """Metrics for which the reference has no data, or on which they fail; accepting mends no error of today's side."""
+    sound = [metric for metric in suite.metrics if str(metric) not in current.errors]
+    missing = _find_missing_needs(sound, stored, prints, kind)
+    return {
+        **_find_new_failures(sound, stored, side, kind),
+        **{name: BaselineMisfitError(problem) for name, problem in missing.items()},
+    }
 
 
 def _find_cause(
@@ -232,14 +258,13 @@ def _find_other_versions(
                 f"{name} is version {version} of {origin} now; the {kind.noun} was accepted with version "
                 f"{then.version} of {then.origin}"
             )
-            errors[name] = BaselineMisfitError(Problem(complaint, suggestion=kind.remedy, allowed=kind.first))
+            errors[name] = BaselineMisfitError(kind.describe_misfit(complaint))
     return errors
 
 
 def _note_changed_queries(cause: Cause, queries: int, kind: _StoredKind) -> Iterator[str]:
     if cause.added:
-        remedy = kind.remedy.partition(":")[0]
-        much = f": more than a tenth, so {remedy}" if len(cause.added) > 0.1 * queries else ""
+        much = f": more than a tenth, so {kind.action}" if len(cause.added) > 0.1 * queries else ""
         new = format_count(len(cause.added), "query")
         yield f"{new} not yet in the {kind.noun}, and not compared{much}: {format_some(cause.added)}"
     if cause.removed:
@@ -273,12 +298,12 @@ def _find_gaps(
     then, now = (split_times(each.documents)[0] or PLAIN for each in (stored.fingerprints, prints))
     if then != now:
         complaint = f"the {kind.noun} was accepted with {then}, and the suite has {now}"
-        yield Problem(complaint, suggestion=kind.remedy, allowed=kind.first)
+        yield kind.describe_misfit(complaint)
     count = len(stored.rankings[0].queries)
     if len(cause.removed) > MOST_REMOVED * count:
         removed = f"{len(cause.removed)} of {format_count(count, 'query')}"
         gone = f"{removed} of the {kind.noun} are gone: {format_some(cause.removed)}"
-        yield Problem(gone, suggestion=kind.remedy, allowed=kind.first)
+        yield kind.describe_misfit(gone)
 
 
 def find_missing_data(suite: Suite, stored: Baseline, prints: Fingerprints) -> Iterator[Problem]:
@@ -291,7 +316,7 @@ def find_missing_data(suite: Suite, stored: Baseline, prints: Fingerprints) -> I
 def _find_missing_depth(suite: Suite, stored: Baseline, kind: _StoredKind) -> Iterator[Problem]:
     if stored.depth < suite.depth:
         complaint = f"the {kind.noun} holds {stored.depth} documents of each query, and depth is {suite.depth} now"
-        yield Problem(complaint, suggestion=kind.remedy, allowed=kind.first)
+        yield kind.describe_misfit(complaint)
 
 
 def _find_missing_needs(
@@ -299,7 +324,7 @@ def _find_missing_needs(
 ) -> dict[str, Problem]:
     """By metric, the data that it alone needs and that were not kept."""
     return {
-        str(metric): Problem(f"the {kind.noun} {lack}", suggestion=kind.remedy, allowed=kind.first)
+        str(metric): kind.describe_misfit(f"the {kind.noun} {lack}")
         for metric, lack in find_lacks(metrics, stored, prints.documents)
     }
 
@@ -322,9 +347,8 @@ def _find_lost_values(
             units = format_count(len(had), unit)
             complaint = f"{len(lost)} of {units} have no {name} any more: {format_some(lost)}"
             moved = ", or queries moved to other sessions" if unit == "session" else ""
-            hint = f"were judgments deleted, or rankings left out{moved}? {kind.remedy}"
-            yield Problem(complaint, suggestion=hint, allowed=kind.first)
-            return
+            yield kind.describe_misfit(complaint, f"were judgments deleted, or rankings left out{moved}? ")
+            return  # the values of other metrics are lost by the same cause
 
 
 def _find_new_failures(
@@ -336,7 +360,7 @@ def _find_new_failures(
         if name in side.errors and name not in stored.metrics:
             reason = format_inline(side.errors[name])
             complaint = f"the {kind.noun} was accepted without {name}, which fails on it: {reason}"
-            errors[name] = BaselineMisfitError(Problem(complaint, suggestion=kind.remedy, allowed=kind.first))
+            errors[name] = BaselineMisfitError(kind.describe_misfit(complaint))
     return errors
 
 

@@ -202,7 +202,7 @@ def _format_grade(grade: Grade | None) -> str:
 
 def find_regraded_since_baseline(inputs: Inputs, scores: Scores) -> Regraded | None:
     """What grades that changed since the stored baseline was accepted moved in favour of this run."""
-    stored, cause, comparison = inputs.stored.baseline, scores.baseline.cause, scores.baseline.usable
+    stored, cause, comparison = inputs.stored.baseline, scores.baseline.cause, scores.baseline.trusted
     written = inputs.collection.written_judgments
     if stored is None or stored.judgments.grades is None or comparison is None or cause is None or not cause.judgments:
         return None

@@ -51,7 +51,7 @@ from pytest_ireval.suite.suite import Suite, Waiver
 def make_result(inputs: Inputs, scores: Scores, checks: Sequence[Check], explained: ExplainedOutcomes) -> SuiteResult:
     """Make the result of a suite, which every report shows."""
     suite, population, outcomes = inputs.suite, scores.population, explained.outcomes
-    ranked = set(scores.current.position) | set(scores.accepted.position if scores.accepted else ())
+    ranked = set(scores.current.position) | set(scores.baseline_side.position if scores.baseline_side else ())
     written = inputs.collection.written_judgments
     result = replace(
         _begin_result(suite, inputs.collection.registry, checks, outcomes),
@@ -141,7 +141,7 @@ def _compare_with_base(inputs: Inputs, scores: Scores) -> SinceBase | None:
     at = None if inputs.merge_base is None else inputs.merge_base.at
     if at is None or at.baseline is None or scores.merge_base is None:
         return None
-    theirs = scores.comparable if at.unchanged else scores.merge_base.base
+    theirs = scores.trusted_baseline_side if at.unchanged else scores.merge_base.base
     if theirs is None:
         return None
     cause = scores.baseline.cause
@@ -204,7 +204,7 @@ def _summarize_metrics(scores: Scores, outcomes: Iterable[Outcome]) -> Iterator[
     for metric in scores.collection.suite.metrics:
         name = str(metric)
         lists = "reference" in metric.needs
-        side = scores.completed if lists else scores.current
+        side = scores.current_with_overlaps if lists else scores.current
         verdict = find_worst_verdict(verdicts[name]) if name in verdicts else None
         now = _compute_figure(scores.population, side.scored[name]) if name in side.scored else None
         about = MetricFigures(name, metric.direction, metric.unit, metric.aggregate, now, None, verdict=verdict)
@@ -212,11 +212,12 @@ def _summarize_metrics(scores: Scores, outcomes: Iterable[Outcome]) -> Iterator[
             error = "; ".join(map(str.strip, format_error_lines(side.errors[name]))) if name in side.errors else ""
             yield replace(about, lists=lists, error=error)
             continue
-        baseline = scores.comparable
+        baseline = scores.trusted_baseline_side
         if baseline is None or name not in baseline.scored or name in baseline.errors:
             yield replace(about, lists=lists)
             continue
-        figures = compare_figures(RuleContext(scores.population, scores.completed, baseline, Part(metric=metric)))
+        current = scores.current_with_overlaps
+        figures = compare_figures(RuleContext(scores.population, current, baseline, Part(metric=metric)))
         shared = {key: getattr(figures, key) for key in COMPARED}
         yield replace(about, paired=figures.now, **shared)
 
@@ -229,14 +230,14 @@ def _compute_figure(population: Population, scored: Scored) -> float | None:
 
 
 def _make_query_table(scores: Scores) -> QueryTable:
-    queries, baseline, weights = scores.population.queries, scores.accepted, scores.population.weights
+    queries, baseline, weights = scores.population.queries, scores.baseline_side, scores.population.weights
     named = dict.fromkeys(column for column in scores.collection.suite.columns() if column in queries.columns)
     return QueryTable(
         ids=queries.ids,
         texts=queries.text,
         weights=None if weights is None else tuple(weights.tolist()),
         columns={column: queries.composed[column] for column in named},
-        now=_list_values(scores.completed.scored),
+        now=_list_values(scores.current_with_overlaps.scored),
         baseline={} if baseline is None else _list_values(baseline.scored),
     )
 
@@ -248,7 +249,7 @@ def _list_values(scored: Mapping[str, Scored]) -> dict[str, tuple[float | None, 
 
 def _compare_slices(scores: Scores) -> tuple[SliceRow, ...]:
     """A row for each; some of many look bad by chance, so their p are corrected (false discovery rate)."""
-    baseline = scores.comparable
+    baseline = scores.trusted_baseline_side
     if baseline is None:
         return ()
     there = [metric for metric in scores.collection.suite.metrics if _on_both_sides(metric, scores.current, baseline)]
@@ -290,7 +291,7 @@ def _list_slices(scores: Scores) -> Iterator[Slice]:
 def _average_curves(scores: Scores, checks: Sequence[Check]) -> Iterator[SliceCurves]:
     """The curves of all queries, then of the slices that rules name; over queries that have one on both sides."""
     now = scores.current.recall_precision
-    before = None if scores.comparable is None else scores.comparable.recall_precision
+    before = None if scores.trusted_baseline_side is None else scores.trusted_baseline_side.recall_precision
     if now is None:
         return
     there = ~np.isnan(now[:, 0])

@@ -17,7 +17,6 @@ from pytest_ireval.gate.comparison import (
     mix,
     take_comparison,
     take_population,
-    take_queries,
     take_values,
 )
 from pytest_ireval.gate.merge_base import MergeBaseScores, score_merge_base
@@ -47,9 +46,10 @@ class Scores:
     merge_base: MergeBaseScores | None = None
     """The baselines of the branch and of its base; None where no base was given."""
     counts: Counts = field(default_factory=Counts)
-    listed: int = 0
-    """Documents of the current rankings that count, over all judged queries."""
-    unstable: UnstableSource | None = None
+    listed_documents: int = 0
+    """Of the current rankings, over all judged queries, down to the suite's depth."""
+    unstable_source: UnstableSource | None = None
+    """The finding that the source answers differently when it is asked twice; None if it does not, or was not asked."""
     notes: tuple[str, ...] = ()
     """Notes on equal scores, and of metrics."""
 
@@ -59,18 +59,19 @@ class Scores:
         return self.collection.population
 
     @property
-    def accepted(self) -> Side | None:
-        """The stored baseline, scored; None where it does not exist or could not be scored."""
+    def baseline_side(self) -> Side | None:
+        """The stored baseline, scored; None where it does not exist or could not be scored. Reports show it."""
         comparison = self.baseline.comparison
         return None if comparison is None else comparison.reference
 
     @property
-    def comparable(self) -> Side | None:
-        """The same, unless there is a reason not to compare with it."""
-        return self.accepted if self.baseline.problem is None else None
+    def trusted_baseline_side(self) -> Side | None:
+        """The stored baseline, scored; None also where there is a reason not to compare with it. Figures rest on it."""
+        trusted = self.baseline.trusted
+        return None if trusted is None else trusted.reference
 
     @property
-    def completed(self) -> Side:
+    def current_with_overlaps(self) -> Side:
         """The current side, with the metrics that compare its lists with those of the baseline."""
         comparison = self.baseline.comparison
         return self.current if comparison is None else comparison.current
@@ -84,7 +85,10 @@ class Scores:
         return rule.kind.compares and self._find_place(rule) not in self.others
 
     def _find_place(self, rule: RuleSpec) -> int:
-        return next((place for place, each in enumerate(self.collection.suite.rules) if each is rule), -1)
+        for place, each in enumerate(self.collection.suite.rules):
+            if each is rule:  # two rules may be equal, and compare with different sources
+                return place
+        raise LookupError(f"{rule.place}: this rule is not one of the suite that was scored")
 
     @property
     def references(self) -> tuple[ScoredReference, ...]:
@@ -105,8 +109,8 @@ class Scores:
         Only rules about values of queries have something to look at: lists of repeated queries are not repeated.
         """
         place = np.array(rows, np.int64)
-        queries = take_queries(self.population.queries, place)
-        population = take_population(self.population, queries, place)
+        population = take_population(self.population, place)
+        queries = population.queries
         taken = self.map_comparisons(lambda each: take_comparison(each, place, queries))
         collection = replace(self.collection, population=population)
         return replace(taken, collection=collection, current=take_values(self.current, place, queries))
@@ -160,8 +164,8 @@ def score_inputs(inputs: Inputs) -> Scores:
         others=others,
         merge_base=None if beginning is None else score_merge_base(collection, beginning, stored),
         counts=counts,
-        listed=scored.listed,
-        unstable=find_instability(inputs),
+        listed_documents=scored.listed,
+        unstable_source=find_instability(inputs),
         notes=scored.notes,
     )
     problem = find_unknown_ids(scores)
@@ -173,13 +177,14 @@ def score_inputs(inputs: Inputs) -> Scores:
 def find_unknown_ids(scores: Scores) -> InputError | None:
     """The error of rankings none of whose documents is judged, which usually have other ids."""
     judgments, current = scores.population.judgments, scores.current
-    if judgments is None or not scores.listed or scores.counts.unjudged < scores.listed:
+    if judgments is None or not scores.listed_documents or scores.counts.unjudged < scores.listed_documents:
         return None
     ids = next((ids for query in judgments.queries if (ids := current.documents(query))), [])
     judged_ids = judgments.documents.texts(np.arange(min(5, len(judgments))))
     return InputError(
         Problem(
-            f"none of the {scores.listed} ranked documents is judged in {judgments.origin}; do the ids match?",
+            f"none of the {scores.listed_documents} ranked documents is judged in {judgments.origin}; "
+            "do the ids match?",
             place=current.origin,
             suggestion=f"ranked: {format_some(ids)}; judged: {format_some(judged_ids)}",
             allowed="list renamed documents in the suite: documents: {aliases: FILE}",

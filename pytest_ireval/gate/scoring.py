@@ -323,7 +323,7 @@ def share_queries(collection: Collection, current: Side, reference: Side, unknow
         ).side
         for side in (current, reference)
     )
-    errors = {**reference.errors, **ours.errors, **theirs.errors}
+    errors = {**ours.errors, **theirs.errors, **reference.errors}
     return (
         replace(current, scored={**current.scored, **ours.scored}),
         replace(reference, scored={**reference.scored, **theirs.scored}, errors=errors),

@@ -82,6 +82,11 @@ class RuleKind(Generic[OfRule]):
     origin: str = ""
 
     @property
+    def is_built_in(self) -> bool:
+        """True if it is a rule of this package, whose results need not be looked at before they are used."""
+        return self.check.__module__.startswith("pytest_ireval.")
+
+    @property
     def source(self) -> str:
         """The plugin that brings it, for messages."""
         return self.origin or f"{self.check.__module__} (not registered)"

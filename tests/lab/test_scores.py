@@ -32,7 +32,7 @@ def test_some_queries_have_the_mean_of_their_own_values(scores):
 
     assert found.queries == 3
     assert found.now == pytest.approx(values(scores.current)[rows].mean())
-    assert found.baseline == pytest.approx(values(scores.accepted)[rows].mean())
+    assert found.baseline == pytest.approx(values(scores.baseline_side)[rows].mean())
 
 
 def test_a_repeated_query_counts_as_often_as_it_is_taken(scores):
@@ -55,6 +55,6 @@ def test_exchanging_no_query_changes_nothing(scores):
 
 
 def test_the_accepted_rankings_in_place_of_the_current_ones_show_no_change(scores):
-    found = figures(scores.replace_current(scores.accepted))
+    found = figures(scores.replace_current(scores.baseline_side))
 
     assert (found.change, found.same) == (0, 60)

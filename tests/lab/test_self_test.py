@@ -29,7 +29,7 @@ def test_variants_of_one_intent_change_places_together(shop):
     shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.002}, decide_by: observed}\n"
     rehearsal = shop.rehearse()
     scores = rehearsal.scores
-    now, before = (side.scored["nDCG@5"].values for side in (scores.current, scores.accepted))
+    now, before = (side.scored["nDCG@5"].values for side in (scores.current, scores.baseline_side))
     firsts = np.array([scores.population.queries.columns["searches"].index(str(1 + n // 5)) for n in range(60)])
     coins = [(draw_numbers(rehearsal.urn, "swap", trial) < 0.5)[firsts] for trial in range(100)]
     drops = [float(np.where(coin, now - before, before - now).mean()) for coin in coins]
@@ -46,7 +46,7 @@ def test_a_coin_turns_a_tight_tolerance_red_as_often_as_the_sign_of_the_mean_say
     shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.002}, decide_by: observed}\n"
     rehearsal = shop.rehearse()
     scores = rehearsal.scores
-    now, before = (side.scored["nDCG@5"].values for side in (scores.current, scores.accepted))
+    now, before = (side.scored["nDCG@5"].values for side in (scores.current, scores.baseline_side))
     coins = [draw_numbers(rehearsal.urn, "swap", trial) < 0.5 for trial in range(100)]
     drops = [float(np.where(coin, now - before, before - now).mean()) for coin in coins]
 
@@ -67,10 +67,10 @@ def test_values_change_places_for_all_metrics_of_a_query_together(shop):
     swapped = scores.swap(heads).baseline.comparison
 
     for name in ("nDCG@5", "RR@5"):
-        now, before = scores.current.scored[name].values, scores.accepted.scored[name].values
+        now, before = scores.current.scored[name].values, scores.baseline_side.scored[name].values
         assert swapped.current.scored[name].values.tolist() == np.where(heads, before, now).tolist()
         assert swapped.reference.scored[name].values.tolist() == np.where(heads, now, before).tolist()
-    assert swapped.current.documents("q000") == scores.accepted.documents("q000")
+    assert swapped.current.documents("q000") == scores.baseline_side.documents("q000")
     assert swapped.reference.documents("q000") == scores.current.documents("q000")
     assert swapped.current.documents("q001") == scores.current.documents("q001")
 

@@ -47,7 +47,7 @@ def ask_again(suite: Suite, registry: Registry, *, times: int = 2, bars: Bars = 
     with bars() as progress:
         inputs = collect_inputs(often, registry, progress=progress, queries=plan.queries)
         scores = score_inputs(inputs)
-    stored = scores.accepted
+    stored = scores.baseline_side
     once = replace(scores, collection=replace(scores.collection, suite=suite), baseline=ScoredReference())
     rehearsal = begin_rehearsal(inputs, once, plan.checks)
     answers = scores.current.rankings

@@ -30,7 +30,7 @@ def count_different_queries(rehearsal: Rehearsal, scores: Scores) -> int:
         for each in [scores.find_reference(check.rule)]
     }
     for reference in references.values():
-        comparison = reference.usable
+        comparison = reference.trusted
         if comparison is None:
             continue
         for name, before in comparison.reference.scored.items():
@@ -53,7 +53,7 @@ def count_false_alarms(
     checks = list_swappable(rehearsal)
     if not checks:
         return ()
-    lists = any(check.rule and not check.rule.kind.check.__module__.startswith("pytest_ireval.") for check in checks)
+    lists = any(check.rule and not check.rule.kind.is_built_in for check in checks)
     by_evidence = [check for check in checks if _name_decision(check) == "evidence"]
     red: Counter[str] = Counter()
     proven: Counter[str] = Counter()

@@ -53,7 +53,7 @@ class Rehearsal:
     @property
     def accepted(self) -> Side:
         """The accepted rankings, which represent a system that works."""
-        accepted = self.scores.accepted
+        accepted = self.scores.baseline_side
         assert accepted is not None  # noqa: S101 - a rehearsal begins with a baseline
         return accepted
 
@@ -74,7 +74,7 @@ def begin_rehearsal(inputs: Inputs, scores: Scores, checks: Iterable[Check]) -> 
     if scores.baseline.problem is not None:
         raise scores.baseline.problem
     whole = scores.fill_baseline()
-    sides = [side for side in (whole.accepted, whole.current) if side is not None]
+    sides = [side for side in (whole.baseline_side, whole.current) if side is not None]
     prints = [fingerprint_rankings(each) for side in sides for each in side.rankings]
     seed = " ".join((inputs.fingerprints.queries, inputs.fingerprints.judgments, *prints))
     place = {id(rule): number for number, rule in enumerate(inputs.suite.rules)}
@@ -83,7 +83,7 @@ def begin_rehearsal(inputs: Inputs, scores: Scores, checks: Iterable[Check]) -> 
         scores=whole,
         checks=tuple(sorted(of_rules, key=lambda check: (place[id(check.rule)], check.id))),
         urn=make_urn(scores.population.queries.ids, seed),
-        has_baseline=scores.accepted is not None,
+        has_baseline=scores.baseline_side is not None,
     )
 
 
