@@ -79,7 +79,7 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
 
 
 def _load_suites(path: Path, conftests: Conftests) -> Sequence[Suite]:
-    """The suites of a file; an error if their verdicts cannot be plan_checks, or their queries lack something."""
+    """The suites of a file; an error if their verdicts cannot be planned, or their queries lack something."""
     from pytest_ireval.gate.collection import read_suite_queries
     from pytest_ireval.rules.planning import find_checks_that_cannot_fail, plan_checks
     from pytest_ireval.suite.loading import load_suites
