@@ -29,7 +29,7 @@ from pytest_ireval.data.judged import Documents, Hits, Sessions, Unretrieved
 from pytest_ireval.data.judgments import Ideal, Subtopics
 from pytest_ireval.metrics.steps import Listing
 from pytest_ireval.plugin_api import InputFile
-from pytest_ireval.rules.context import Values
+from pytest_ireval.rules.context import Values, ValuesOnBothSides
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.unjudged_effect import UnjudgedEffect
@@ -55,7 +55,8 @@ TABLES: dict[str, dict[str, type[Any]]] = {
     "result": {"result": RuleResult},
     "context": {
         "context": RuleContext,
-        "context.paired_values()": Values,
+        "context.values()": Values,
+        "context.paired_values()": ValuesOnBothSides,
         "context.now": Side,
         "context.population": Population,
         "context.unjudged(metric)": UnjudgedEffect,
@@ -99,6 +100,7 @@ SHAPES = {
     "listed.ideal": "judged documents of the query",
     "listed.relevant": "documents",
     "context.places_on_both_sides": "queries of the slice on both sides",
+    "context.values()": "queries that count",
     "context.paired_values()": "queries that count",
     "context.now": "queries",
     "context.now.recall_precision": "queries, 12",
@@ -175,8 +177,8 @@ WORDS = {
     "context.now": "The current rankings, scored.",
     "context.part": "The part of the rule that is checked; `part.item` is what `parts` stored there.",
     "context.slice": "The slice that is checked; `str(context.slice)` is its name for messages.",
-    "context.paired_values().place": "The place of each among all queries of the suite.",
-    "context.paired_values().now": "The current value.",
+    "context.values().place": "The place of each among all queries of the suite.",
+    "context.values().now": "The current value.",
     "context.paired_values().before": "The value in the baseline.",
     "context.now.depth": "The depth of the suite.",
     "context.population.queries": "The queries, with their columns: the fields of `request.queries`.",

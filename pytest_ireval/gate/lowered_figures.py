@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pytest_ireval.gate.finding import Finding
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.context import RuleContext, Values
+from pytest_ireval.rules.context import RuleContext, ValuesOnBothSides
 from pytest_ireval.rules.metric_change import compare_figures
 from pytest_ireval.rules.planning import MetricOnSlice
 from pytest_ireval.suite.suite import Suite
@@ -22,7 +22,7 @@ class ComparedFigure(NamedTuple):
 
     held: MetricOnSlice
     context: RuleContext
-    values: Values
+    values: ValuesOnBothSides
     figures: SliceFigures
     drop: float
     """The loss against the base; negative where it is better."""

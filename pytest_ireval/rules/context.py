@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,20 +20,27 @@ from pytest_ireval.rules.unjudged_effect import UnjudgedEffect
 from pytest_ireval.statistics.differences import Floats
 
 
-class Values(NamedTuple):
-    """Values of the units that count, which are queries, sessions or the whole run."""
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Current values of the units that count, which are queries, sessions or the whole run."""
 
     all_names: tuple[str, ...]
     """Of all units, counting or not."""
     place: NDArray[np.int64]
     """The places of those that count among all units."""
     now: Floats
-    before: Floats
 
     @property
     def names(self) -> list[str]:
         """Of those that count."""
         return [self.all_names[place] for place in self.place.tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class ValuesOnBothSides(Values):
+    """Values of the units that count on both sides; with the fields of ``Values``."""
+
+    before: Floats
 
     @property
     def gain(self) -> Floats:
@@ -85,10 +91,10 @@ class RuleContext:
         return side.scored[name]
 
     def values(self) -> Values:
-        """The current values; ``before`` has the same ones."""
+        """The current values, compared with nothing."""
         scores = self.find_scores(self.now)
         place = np.flatnonzero(self._mark_units(scores) & ~np.isnan(scores.values))
-        return Values(scores.names, place, scores.values[place], scores.values[place])
+        return Values(scores.names, place, scores.values[place])
 
     @property
     def _reference(self) -> Side:
@@ -96,8 +102,8 @@ class RuleContext:
             raise TypeError("this rule has no baseline to compare with: declare it with compares=True")
         return self.baseline
 
-    def paired_values(self) -> Values:
-        """Values of units that have one on both sides."""
+    def paired_values(self) -> ValuesOnBothSides:
+        """Values of units that have one on both sides, with the fields of ``context.values()``."""
         now = self.find_scores(self.now)
         before = self.find_scores(self._reference)
         values_before = before.values
@@ -105,7 +111,7 @@ class RuleContext:
             by_name = dict(zip(before.names, before.values.tolist(), strict=True))
             values_before = np.array([by_name.get(name, np.nan) for name in now.names], np.float64)
         place = np.flatnonzero(self._mark_units(now) & ~np.isnan(now.values) & ~np.isnan(values_before))
-        return Values(now.names, place, now.values[place], values_before[place])
+        return ValuesOnBothSides(now.names, place, now.values[place], values_before[place])
 
     def places_on_both_sides(self) -> NDArray[np.int64]:
         """Places, among the queries of the suite, of those of the slice that have a ranking now and in the baseline."""
@@ -122,7 +128,8 @@ class RuleContext:
         self, values: Values, rows: Iterable[int], notes: Sequence[str] = (), *, documents: bool = True
     ) -> tuple[QueryChange, ...]:
         """The changes of some units, given as rows of ``values``, with their documents unless they are not wanted."""
-        compared = self.baseline is not None and "reference" not in self.metric.needs
+        # A metric such as Overlap@10 already compares both sides: the baseline's lists have no value of their own.
+        paired = values if isinstance(values, ValuesOnBothSides) and "reference" not in self.metric.needs else None
         changes = []
         for i, row in enumerate(rows):
             note = notes[i] if notes else ""
@@ -130,7 +137,7 @@ class RuleContext:
                 change = self.query_change(int(values.place[row]), note, documents=documents)
             else:
                 change = QueryChange(values.all_names[values.place[row]], "", None, note=note)
-            before = float(values.before[row]) if compared else None
+            before = None if paired is None else float(paired.before[row])
             changes.append(replace(change, now=float(values.now[row]), baseline=before))
         return tuple(changes)
 
@@ -172,7 +179,9 @@ class RuleContext:
 
     def placed_documents(self, query: str) -> tuple[Placed, ...]:
         """The documents of a query on both sides, with grades; those of the current ranking first."""
-        return self.now.remember((query, id(self.baseline)), lambda: self._place_documents(query))
+        # The current side remembers them, as each rule and slice has a context of its own. One suite may compare with
+        # several references, so the reference is part of the key.
+        return self.now.remember((query, self.baseline), lambda: self._place_documents(query))
 
     def _place_documents(self, query: str) -> tuple[Placed, ...]:
         grades = self.population.grades(query)

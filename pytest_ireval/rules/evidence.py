@@ -146,6 +146,6 @@ def _condense(change: MetricChange, unjudged: UnjudgedEffect) -> MetricChange:
     known = ~np.isnan(now) & ~np.isnan(before)
     return replace(
         change,
-        values=values._replace(place=place[known], now=now[known], before=before[known]),
+        values=replace(values, place=place[known], now=now[known], before=before[known]),
         weights=None if weights is None else weights[known],
     )

@@ -13,7 +13,7 @@ from pytest_ireval.errors import MetricError, Problem
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregate_values
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.context import RuleContext, Values
+from pytest_ireval.rules.context import RuleContext, ValuesOnBothSides
 from pytest_ireval.statistics.differences import Floats, differences
 from pytest_ireval.statistics.estimate import Counts, Weighting, weighting
 from pytest_ireval.statistics.mean_evidence import FEWEST, MeanEvidence, mean_evidence
@@ -32,7 +32,7 @@ class MetricChange:
     """A metric on a slice, on both sides."""
 
     context: RuleContext
-    values: Values
+    values: ValuesOnBothSides
     tolerance: Tolerance | None = None
     """None where the rule sets none."""
     weights: Floats | None = None
@@ -171,13 +171,13 @@ def weighted_mean(values: Floats, weights: Floats | None) -> float:
     return math.fsum((values * weights).tolist()) / math.fsum(weights.tolist())
 
 
-def select_weights(context: RuleContext, values: Values, *, weighted: bool) -> Floats | None:
+def select_weights(context: RuleContext, values: ValuesOnBothSides, *, weighted: bool) -> Floats | None:
     """The weight of each unit; None where all count the same."""
     weights = context.population.weights
     return weights[values.place] if weighted and weights is not None else None
 
 
-def compare_figures(context: RuleContext, values: Values | None = None) -> SliceFigures:
+def compare_figures(context: RuleContext, values: ValuesOnBothSides | None = None) -> SliceFigures:
     """The figures with a baseline, over the units that both sides have."""
     return compute_figures(MetricChange(context, context.paired_values() if values is None else values))
 

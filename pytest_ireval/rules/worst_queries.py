@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.results.outcome import QueryChange, SliceFigures
-from pytest_ireval.rules.context import RuleContext, Values, find_best_document
+from pytest_ireval.rules.context import RuleContext, Values, ValuesOnBothSides, find_best_document
 from pytest_ireval.rules.wording import format_queries
 from pytest_ireval.text_table import truncate
 from pytest_ireval.words import format_percent, pluralize
@@ -36,7 +36,7 @@ class QueryList(NamedTuple):
     """Their share of all searches; None where queries have no weight, or a rule that passes hides some."""
 
 
-def worst_changes(context: RuleContext, values: Values, *, failed: bool, least: float = 0.0) -> QueryList:
+def worst_changes(context: RuleContext, values: ValuesOnBothSides, *, failed: bool, least: float = 0.0) -> QueryList:
     """Queries whose value got worse by more than ``least``, the worst first."""
     change = context.sign * values.gain
     order = np.argsort(change, kind="stable")
