@@ -84,7 +84,8 @@ class PairIndex:
             self.seed, self.table = seed, KeyTable(keys)
             shared = self.table.find_shared()
             self.repeated = find_repeated_rows(query, documents, shared)
-            if np.unique(keys[shared]).size == shared.size - self.repeated.later.size:
+            # np.unique imports numpy.ma, and mostly no rows share a key.
+            if not shared.size or np.unique(keys[shared]).size == shared.size - self.repeated.later.size:
                 return  # rows share a key only where they have the same pair
         raise CollidingIdsError
 
