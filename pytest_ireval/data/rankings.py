@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from pytest_ireval.data.arrays import (
     number_groups,
 )
 from pytest_ireval.data.scan import BadLines, FirstRows, Ids, concatenate_ids, keep_first_of_columns
-from pytest_ireval.data.threads import count_threads
+from pytest_ireval.data.threads import open_thread_pool
 from pytest_ireval.errors import InputError, Problem
 
 
@@ -106,7 +105,7 @@ def join_first_rows(parts: list[FirstRows], origin: str, empty: Sequence[str] = 
     if few:
         documents, score, ties = join_ids(), join_scores(), join_ties()
     else:
-        with ThreadPoolExecutor(count_threads()) as pool:
+        with open_thread_pool() as pool:
             waiting = pool.submit(join_ids), pool.submit(join_scores), pool.submit(join_ties)
             documents, score, ties = waiting[0].result(), waiting[1].result(), waiting[2].result()
     return Rankings(queries, retrieved, first, documents, score, ties.first, ties.last, origin)

@@ -6,12 +6,14 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from itertools import chain, islice
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -23,6 +25,13 @@ def count_threads() -> int:
     return min(4, processors)
 
 
+def open_thread_pool() -> ThreadPoolExecutor:
+    """A pool of that many threads; imported here, because small files need none, and logging comes with it."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(count_threads())
+
+
 def map_on_threads(function: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
     """The same as ``map``, but threads work on the next pieces; not far ahead, since each piece takes memory."""
     left = iter(pieces)
@@ -30,7 +39,7 @@ def map_on_threads(function: Callable[[Piece], Result], pieces: Iterable[Piece])
     if len(begun) < 2 or count_threads() < 2:
         yield from map(function, chain(begun, left))
         return
-    with ThreadPoolExecutor(count_threads()) as pool:
+    with open_thread_pool() as pool:
         waiting: deque[Future[Result]] = deque()
         for piece in chain(begun, left):
             waiting.append(pool.submit(function, piece))

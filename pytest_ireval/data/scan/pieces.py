@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +23,7 @@ from pytest_ireval.data.scan.rows import (
     keep_first_rows,
     keep_judged_rows,
 )
-from pytest_ireval.data.threads import count_threads, keep_freed_memory
+from pytest_ireval.data.threads import count_threads, keep_freed_memory, open_thread_pool
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.progress import Progress
 
@@ -202,7 +201,7 @@ class _Scan(Generic[Kept]):
             if len(ranges) == 1:
                 parts = self._scan_range(ranges[0])
             else:
-                with ThreadPoolExecutor(count_threads()) as pool:
+                with open_thread_pool() as pool:
                     parts = [part for result in pool.map(self._scan_range, ranges) for part in result]
             add_new_queries(set(), [name for part in parts for name in part.queries])
         except ScatteredQueryError:
