@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from pydantic import Field, GetJsonSchemaHandler, model_validator
-from pydantic.json_schema import JsonSchemaValue
+from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
 
 from pytest_ireval.errors import MetricError
 from pytest_ireval.metrics.metric import Metric
@@ -28,27 +28,28 @@ from pytest_ireval.suite.quantities import Bound, refuse_unit
 from pytest_ireval.suite.suite import STORED
 from pytest_ireval.words import choose_decimals
 
-FIGURES = re.compile(r"mean|min|max|median|p\d{1,2}(\.\d+)?")
-LINEAR = "a percentile is linear between the two nearest values (type 7 of Hyndman and Fan)"
+FIGURE_PATTERN = re.compile(r"mean|min|max|median|p\d{1,2}(\.\d+)?")
+PERCENTILE_NOTE = "a percentile is linear between the two nearest values (type 7 of Hyndman and Fan)"
 FIGURES_IN_WORDS = "mean, min, max, median, p1 to p99"
 
 
 class Limit(NamedTuple):
-    """The bounds of a figure; ``of`` is empty for the metric's own figure."""
+    """The bounds of a figure."""
 
-    of: str
+    aggregate: str
+    """``p10`` of the metric's values, ``min`` and so on; empty for the metric's own figure."""
     bounds: tuple[Bound, ...]
 
     def always_holds(self, range_of_values: tuple[float, float]) -> bool:
         """Tell whether no value in a range breaks it."""
         low, high = range_of_values
-        return not self.of and all(bound.holds(low) and bound.holds(high) for bound in self.bounds)
+        return not self.aggregate and all(bound.holds(low) and bound.holds(high) for bound in self.bounds)
 
     def is_looser_than(self, other: Limit) -> bool:
         """Tell whether it lets more pass: a bound is gone, or is looser."""
-        for theirs in other.bounds:
-            mine = next((bound for bound in self.bounds if bound.sign[0] == theirs.sign[0]), None)
-            if mine is None or mine.is_looser_than(theirs):
+        for other_bound in other.bounds:
+            same_side = [bound for bound in self.bounds if bound.sign[0] == other_bound.sign[0]]
+            if not same_side or same_side[0].is_looser_than(other_bound):
                 return True
         return False
 
@@ -59,6 +60,10 @@ class Limit(NamedTuple):
 class ThresholdOptions(RuleOptions):
     """Short: a metric and its bound, ``nDCG@10: ">= 0.85"``, as many as you like; long: metric, of, min, max."""
 
+    # Most thresholds are one bound of a metric's own figure, and a suite has many: the short form is a table of them.
+    # The long form says what the table cannot: another figure, such as p10, or a lower and an upper bound in one rule.
+    # Keys of the table are metrics, so that no field can have their names: ``limits`` has the table, read, and
+    # ``limit_keys`` its keys as they are written, for the places of messages and to notice two names of one metric.
     metric: Annotated[MetricText | None, IN_PARTS] = Field(None, description="Long form: the metric.")
     of: Annotated[Text, IN_PARTS] = Field(
         "",
@@ -73,7 +78,7 @@ class ThresholdOptions(RuleOptions):
         "{source: …}.",
     )
     limits: Annotated[dict[MetricText, BoundText], IN_PARTS] = Field(default_factory=dict, description="Short form.")
-    written: Annotated[Texts, IN_PARTS] = Field((), description="The metrics of the short form as they are written.")
+    limit_keys: SkipJsonSchema[Annotated[Texts, IN_PARTS]] = ()
 
     @property
     def facts(self) -> RuleFacts:
@@ -82,58 +87,59 @@ class ThresholdOptions(RuleOptions):
 
     @model_validator(mode="before")
     @classmethod
-    def _short_form(cls, data: Any) -> Any:
-        """Keys other than options are metrics."""
+    def _collect_limits(cls, data: Any) -> Any:
+        """Put the short form into its fields: all keys that are no options are metrics."""
         if not isinstance(data, Mapping):
             return data
-        options = set(cls.model_fields) - {"limits", "written"}
-        limits = {key: value for key, value in data.items() if key not in options}
-        rest = {key: value for key, value in data.items() if key in options}
-        return {**rest, **({"limits": limits, "written": list(limits)} if limits else {})}
+        option_names = set(cls.model_fields) - {"limits", "limit_keys"}
+        options = {key: value for key, value in data.items() if key in option_names}
+        limits = {key: value for key, value in data.items() if key not in option_names}
+        if not limits:
+            return options  # a field that is not given counts as not written
+        return {**options, "limits": limits, "limit_keys": list(limits)}
 
     @model_validator(mode="after")
-    def _one_form(self) -> ThresholdOptions:
-        bounds = self.min is not None or self.max is not None
-        if self.metric is None and (bounds or self.of):
+    def _check_form(self) -> ThresholdOptions:
+        has_bound = self.min is not None or self.max is not None
+        if self.metric is None and (has_bound or self.of):
             raise ValueError("of, min and max belong to the long form, which has a key metric")
-        if self.metric is not None and not bounds:
+        if self.metric is not None and not has_bound:
             raise ValueError(f"sets no limit for {self.metric}: write min, max or both")
         if self.metric is None and not self.limits:
             raise ValueError('names no metric: write nDCG@10: ">= 0.85", or metric, min and max')
-        if len(self.limits) < len(self.written):
-            raise ValueError(f"names one metric twice: {', '.join(self.written)}")
-        if self.of and not FIGURES.fullmatch(self.of):
+        if len(self.limits) < len(self.limit_keys):
+            raise ValueError(f"names one metric twice: {', '.join(self.limit_keys)}")
+        if self.of and not FIGURE_PATTERN.fullmatch(self.of):
             raise ValueError(f"of: {self.of!r} is not a figure; allowed: {FIGURES_IN_WORDS}")
         return self
 
     @model_validator(mode="after")
-    def _can_fail_and_hold(self) -> ThresholdOptions:
-        metrics = (*self.limits, *([self.metric] if self.metric else []))
-        alone = [metric for metric in metrics if "reference" not in metric.needs]
-        if alone and "against" in self.model_fields_set:
-            raise ValueError(f"against has no effect on {alone[0]}, which does not compare two lists")
+    def _check_bounds(self) -> ThresholdOptions:
+        metrics = [*self.limits, *([self.metric] if self.metric else [])]
+        without_reference = [metric for metric in metrics if "reference" not in metric.needs]
+        if without_reference and "against" in self.model_fields_set:
+            raise ValueError(f"against has no effect on {without_reference[0]}, which does not compare two lists")
         for metric, bound in self.limits.items():
-            _refuse_beyond(metric, bound.value)
+            _refuse_unreachable(metric, bound.value)
         if self.min is not None and self.max is not None and self.min > self.max:
             raise ValueError(f"min: {self.min:g} is more than max: {self.max:g}")
         for value in (self.min, self.max):
             if self.metric is not None and value is not None:
-                _refuse_beyond(self.metric, value)
+                _refuse_unreachable(self.metric, value)
         return self
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """For editors: the two fields that the short form is kept in are any other keys."""
-        made = handler.resolve_ref_schema(handler(schema))
-        limits = made["properties"].pop("limits")
-        made["properties"].pop("written")
-        made["additionalProperties"] = limits["additionalProperties"]
-        made[FILLED_IN] = "keys"
-        return made
+        """Tell editors that any other key is a metric with a bound: no suite writes a key ``limits``."""
+        rule_schema = handler.resolve_ref_schema(handler(schema))
+        limits = rule_schema["properties"].pop("limits")
+        rule_schema["additionalProperties"] = limits["additionalProperties"]
+        rule_schema[FILLED_IN] = "keys"  # the names of all metrics, which are known once the plugins are
+        return rule_schema
 
 
-def _refuse_beyond(metric: Metric, value: float) -> None:
-    """A bound that no value reaches is a mistake, such as 85 where 0.85 is meant."""
+def _refuse_unreachable(metric: Metric, value: float) -> None:
+    """Refuse a bound that no value reaches: a mistake, such as 85 where 0.85 is meant."""
     refuse_unit(value, metric)
     low, high = metric.bounds
     if not low <= value <= high:
@@ -141,9 +147,8 @@ def _refuse_beyond(metric: Metric, value: float) -> None:
 
 
 def _list_parts(options: ThresholdOptions) -> Iterator[Part]:
-    """One for each metric; the place of one in the short form is its key."""
-    for written, (metric, bound) in zip(options.written, options.limits.items(), strict=True):
-        yield Part(metric=metric, item=Limit("", (bound,)), place=(written,))
+    for key, (metric, bound) in zip(options.limit_keys, options.limits.items(), strict=True):
+        yield Part(metric=metric, item=Limit("", (bound,)), place=(key,))
     if options.metric is not None:
         signs = ((">=", options.min), ("<=", options.max))
         bounds = tuple(Bound(sign, value) for sign, value in signs if value is not None)
@@ -165,8 +170,8 @@ def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  #
     """Require a figure of a metric to be at least, or at most, a given value."""
     limit: Limit = context.part.item
     values = context.values()
-    of = limit.of or context.metric.aggregate
-    value = _aggregate(values, of)
+    aggregate = limit.aggregate or context.metric.aggregate
+    value = _aggregate(values, aggregate)
     if value is None:
         raise MetricError(f"{_name_figure(context, limit)} has no value{format_slice(context)}: no query counts")
     failed = not all(bound.holds(value) for bound in limit.bounds)
@@ -177,11 +182,13 @@ def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  #
     ]
     if context.slice.conditions:
         whole = context.with_slice(WHOLE).values()
-        figures.append(SliceFigures("all", whole.now.size, _aggregate(whole, of)))
-    outside = int(np.count_nonzero(~np.all([bound.holding(values.now) for bound in limit.bounds], axis=0)))
-    worst_first = len(limit.bounds) == 1 and limit.bounds[0].sign.startswith(">") == (context.sign > 0)
-    lowest = lowest_values(context, values, failed=failed, first=outside if outside and worst_first else None)
+        figures.append(SliceFigures("all", whole.now.size, _aggregate(whole, aggregate)))
+    outside = int(np.count_nonzero(~np.all([bound.mark_valid(values.now) for bound in limit.bounds], axis=0)))
+    # The list begins with the worst values. These are the ones outside only if the one bound excludes bad values.
+    excludes_worst = len(limit.bounds) == 1 and limit.bounds[0].sign.startswith(">") == (context.sign > 0)
+    lowest = lowest_values(context, values, failed=failed, first=outside if outside and excludes_worst else None)
     bounds = {"min" if bound.sign[0] == ">" else "max": float(bound.value) for bound in limit.bounds}
+    is_percentile = bool(FIGURE_PATTERN.fullmatch(aggregate)) and aggregate not in ("mean", "min", "max")
     queries, are = format_queries(context, values.now.size), "is" if outside == 1 else "are"
     return RuleResult(
         "fail" if failed else "pass",
@@ -191,14 +198,14 @@ def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  #
         queries_title="lowest queries" if context.sign > 0 else "highest queries",
         numbers={"value": value, **bounds},
         sentence=f"{outside} of {queries} {are} outside {limit}.",
-        statistics=(LINEAR,) if FIGURES.fullmatch(of) and of not in ("mean", "min", "max") else (),
+        statistics=(PERCENTILE_NOTE,) if is_percentile else (),
     )
 
 
 def _name_figure(context: RuleContext, limit: Limit) -> str:
-    return f"{limit.of} of {context.metric}" if limit.of else str(context.metric)
+    return f"{limit.aggregate} of {context.metric}" if limit.aggregate else str(context.metric)
 
 
-def _aggregate(values: Values, of: str) -> float | None:
+def _aggregate(values: Values, aggregate: str) -> float | None:
     percentiles = {"min": "p0", "median": "p50", "max": "p100"}
-    return aggregate_values(values.now, percentiles.get(of, of)) if values.now.size else None
+    return aggregate_values(values.now, percentiles.get(aggregate, aggregate)) if values.now.size else None

@@ -58,9 +58,9 @@ class Bound(NamedTuple):
 
     def holds(self, value: float) -> bool:
         """Tell whether ``value`` is on the right side; NaN never is."""
-        return bool(self.holding(value))
+        return bool(self.mark_valid(value))
 
-    def holding(self, values: Any) -> Any:
+    def mark_valid(self, values: Any) -> Any:
         """The same for each value of an array. A mean that misses the bound by rounding alone is at the bound."""
         compare, direction = SIGNS[self.sign]
         return compare(values, self.value + direction * ROUNDING * max(1.0, abs(self.value)))
