@@ -400,10 +400,10 @@ def _report_too_few(rule: RuleSpec, context: RuleContext) -> Finding | None:
     if not _count_units(rule, context):
         return _report_no_values(rule, context)
     worth, size = _measure_size(rule, context)
-    if worth >= rule.options.fewest or _decides_itself(rule, context):
+    if worth >= rule.options.query_minimum or _decides_itself(rule, context):
         return None
     return Finding(
-        "inconclusive", f"{context.slice} has {size}, fewer than min_queries: {rule.options.fewest}; not judged"
+        "inconclusive", f"{context.slice} has {size}, fewer than min_queries: {rule.options.query_minimum}; not judged"
     )
 
 
@@ -415,7 +415,7 @@ def _has_enough(rule: RuleSpec, context: RuleContext) -> bool:
     if context.part.metric is None and not rule.kind.compares:
         return True
     worth, _ = _measure_size(rule, context)
-    if worth >= max(1, rule.options.fewest):
+    if worth >= max(1, rule.options.query_minimum):
         return True
     return bool(worth) and rule.options.can_fail_few
 

@@ -27,7 +27,7 @@ from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.planning import MetricOnSlice, compares_with_baseline
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.slices import WHOLE
-from pytest_ireval.rules.worst_queries import worst_changes
+from pytest_ireval.rules.worst_queries import list_worst_changes
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_count, format_some
 
@@ -134,14 +134,14 @@ def _report_lowered(
     more = f", and {len(lowered) - 1} more" if len(lowered) > 1 else ""
     beside = [each for each in found if each not in lowered and each.held.slice == WHOLE]
     several = len({str(each.held.metric) for each in (*lowered, *beside)}) > 1
-    queries = worst_changes(worst.context, worst.values, failed=True)
+    queries = list_worst_changes(worst.context, worst.values, failed=True)
     return Finding(
         "fail" if fails else "pass",
         f"the branch lowers its baseline: {worst}{more}",
         f"Baseline is what was accepted at {at.base}; now is what this branch has accepted.",
         figures=tuple(format_line(each, several=several) for each in (*lowered, *beside)),
         queries=queries.queries,
-        more_queries=queries.more,
+        more_queries=queries.omitted_count,
         worst=f"worst by {worst.held.metric}",
         warning=not fails,
         numbers=worst.numbers,

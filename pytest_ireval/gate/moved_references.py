@@ -26,7 +26,7 @@ from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.planning import Check, MetricOnSlice, plan_checks
 from pytest_ireval.rules.side import Side
-from pytest_ireval.rules.worst_queries import worst_changes
+from pytest_ireval.rules.worst_queries import list_worst_changes
 from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.sources.run import RunOptions, find_files
 from pytest_ireval.suite.suite import Reference, SourceSpec, Suite
@@ -242,14 +242,14 @@ def add_moved_references(
         headline = f"{first.check} compares with another reference than at {base}: {first.words}{more}"
         return add_finding(finding, Finding("pass", headline, facts=tuple(facts)), fails=fails)
     worst = lowered[0][1]
-    queries = worst_changes(worst.context, worst.values, failed=True)
+    queries = list_worst_changes(worst.context, worst.values, failed=True)
     found = Finding(
         "pass",
         f"the branch lowers what {first.check} compares with ({first.words}): {worst}{more}",
         sentence,
         figures=tuple(_format_reference_line(each) for _, each in lowered),
         queries=queries.queries,
-        more_queries=queries.more,
+        more_queries=queries.omitted_count,
         worst=f"worst by {worst.held.metric}",
         facts=tuple(facts),
         numbers=worst.numbers,

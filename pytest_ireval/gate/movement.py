@@ -62,7 +62,9 @@ def trace_way_from_anchor(scores: Scores, anchor: ScoredReference, held: MetricO
     step = None
     if baseline is not None and anchor.comparison is not None:
         step = _measure_step(scores.population, held, baseline, anchor.comparison)
-    return AcceptedChain(tuple(each for each in changes if each.moved), AcceptedChange("", "", step).moved, step)
+    return AcceptedChain(
+        tuple(each for each in changes if each.may_have_moved), AcceptedChange("", "", step).may_have_moved, step
+    )
 
 
 def _find_anchor(scores: Scores) -> ComparedSides | None:

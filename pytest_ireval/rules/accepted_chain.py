@@ -22,7 +22,7 @@ class AcceptedChange:
     """None: the acceptance kept no figures of this mean."""
 
     @property
-    def moved(self) -> bool:
+    def may_have_moved(self) -> bool:
         """True if it may have moved the mean: one that kept no figures counts."""
         return self.step is None or self.step.spread > 0 or self.step.change != 0
 
@@ -44,7 +44,7 @@ class AcceptedChain:
         return max(1, len(self.accepted) + self.is_changed)
 
     @property
-    def without_figures(self) -> int:
+    def missing_figure_count(self) -> int:
         """The number of accepted changes that kept no figures."""
         return sum(change.step is None for change in self.accepted)
 

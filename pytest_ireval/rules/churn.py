@@ -14,9 +14,10 @@ from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.wording import format_queries, format_slice
-from pytest_ireval.rules.worst_queries import lowest_values
+from pytest_ireval.rules.worst_queries import list_lowest_values
 from pytest_ireval.suite.option_types import AmountText, MetricText, Number
 from pytest_ireval.suite.options import LESS, ComparingOptions
+from pytest_ireval.suite.quantities import SHARE_ROUNDING
 from pytest_ireval.words import format_percent
 
 
@@ -73,17 +74,19 @@ def _describe(options: ChurnOptions, context: RuleContext, result: RuleResult) -
 def churn(options: ChurnOptions, context: RuleContext) -> RuleResult:
     """Limit how many queries get a very different list."""
     values = context.values()
-    changed, size = int(np.count_nonzero(values.now < options.below)), values.now.size
+    changed = int(np.count_nonzero(values.now < options.below))
+    size = values.now.size
     if not size:
         raise InputError(f"no query has a list on both sides{format_slice(context)}")
-    failed = changed > options.at_most.of(size) + 1e-9  # a share may be off by rounding
-    mean, share = float(values.now.mean()), context.population.share(context.slice)
-    different = lowest_values(context, values, failed=failed, first=changed)
+    failed = changed > options.at_most.of(size) + SHARE_ROUNDING
+    mean = float(values.now.mean())
+    share = context.population.share(context.slice)
+    lowest = list_lowest_values(context, values, failed=failed, first=changed)
     return RuleResult(
         "fail" if failed else "pass",
         figures=(SliceFigures(str(context.slice), size, mean, share=share, over=failed),),
-        queries=different.queries,
-        more_queries=different.more,
+        queries=lowest.queries,
+        more_queries=lowest.omitted_count,
         queries_title="most different lists",
         numbers={"changed": float(changed), "share": changed / size},
         sentence=f"{format_queries(context, changed)} of {size} got a very different list.",

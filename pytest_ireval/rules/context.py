@@ -151,12 +151,12 @@ class RuleContext:
             text=queries.text[place],
             now=None,
             weight=None if weights is None else float(weights[place]),
-            best=find_best_document(placed) if self.baseline is None else self._find_fallen(placed),
+            best=find_best_document(placed) if self.baseline is None else self._find_costliest_document(placed),
             top=tuple(document for document in placed[:3] if document.now is not None),
             note=note,
         )
 
-    def _find_fallen(self, documents: Iterable[Placed]) -> Placed | None:
+    def _find_costliest_document(self, documents: Iterable[Placed]) -> Placed | None:
         """The relevant document whose fall weighs most, by grade and rank; None if none fell where the metric looks.
 
         Where the metric says what each document adds to the change, the gate puts the document that cost most here.
@@ -168,13 +168,14 @@ class RuleContext:
         limit = cutoff if isinstance(cutoff, int) else self.now.depth
 
         def weight(rank: int | None) -> float:
+            # The discount of DCG stands for any metric: higher ranks weigh more.
             return 0.0 if rank is None or rank > limit else 1 / math.log2(1 + rank)
 
-        fallen = [
+        losses = [
             ((document.grade or 0.0) * (weight(document.baseline) - weight(document.now)), document)
             for document in documents
         ]
-        loss, document = max(fallen, key=lambda pair: pair[0], default=(0.0, None))
+        loss, document = max(losses, key=lambda pair: pair[0], default=(0.0, None))
         return document if loss > 0 else None
 
     def placed_documents(self, query: str) -> tuple[Placed, ...]:

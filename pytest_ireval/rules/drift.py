@@ -32,7 +32,7 @@ def _describe_each(change: MetricChange, chain: AcceptedChain) -> str:
     losses = [-change.context.sign * accepted.step.change for accepted in chain.accepted if accepted.step is not None]
     if (
         change.tolerance is None
-        or chain.without_figures
+        or chain.missing_figure_count
         or len(losses) < 2
         or max(losses) > (change.allowed_fall or 0.0)
     ):
@@ -51,10 +51,10 @@ def list_losses(change: MetricChange, figures: SliceFigures) -> Iterator[str]:
     if losses and before:
         named = [_format_acceptance(each, sign * loss / abs(before)) for loss, each in losses[:3]]
         yield f"largest accepted losses: {'; '.join(named)}" if sign > 0 else f"largest rises: {'; '.join(named)}"
-    if chain.without_figures:
-        verb = "keeps" if chain.without_figures == 1 else "keep"
+    if chain.missing_figure_count:
+        verb = "keeps" if chain.missing_figure_count == 1 else "keep"
         changes = format_count(len(chain.accepted), "accepted change")
-        yield f"{chain.without_figures} of {changes} {verb} no figures of this mean"
+        yield f"{chain.missing_figure_count} of {changes} {verb} no figures of this mean"
 
 
 def _format_acceptance(change: AcceptedChange, relative: float) -> str:

@@ -24,7 +24,7 @@ from pytest_ireval.rules.wording import (
     format_slice,
     missing_figure_error,
 )
-from pytest_ireval.rules.worst_queries import worst_changes
+from pytest_ireval.rules.worst_queries import list_worst_changes
 from pytest_ireval.statistics.mean_evidence import Equivalence, equivalence
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.option_types import MetricText, ToleranceText
@@ -58,7 +58,7 @@ def _describe(options: EquivalentOptions, context: RuleContext, result: RuleResu
     within = f"less than {options.tolerance} either way"
     if decision.verdict == "pass":
         words = f"it moved by {within}" if change.evidence.changed else "nothing changed"
-    elif decision.doubt == "chance" and change.effective_size < options.fewest:
+    elif decision.doubt == "chance" and change.effective_size < options.query_minimum:
         words = explain_few(options, change)
     elif decision.doubt == "chance":
         between = ": the change lies between the two"
@@ -94,13 +94,13 @@ def equivalent(options: EquivalentOptions, context: RuleContext) -> RuleResult:
     p = _test(change).p_moved
     factor = correction_factor(options, context, p)
     decision = decide(options, change, lambda other: _check_move(options, other, factor), two_sided=True)
-    worst = worst_changes(context, change.values, failed=decision.verdict != "pass")
+    worst = list_worst_changes(context, change.values, failed=decision.verdict != "pass")
     failed = decision.verdict == "fail"
     return RuleResult(
         decision.verdict,
         figures=(replace(figures, p=p, adjusted=min(1.0, factor * p), over=failed, two_sided=True),),
         queries=worst.queries,
-        more_queries=worst.more,
+        more_queries=worst.omitted_count,
         sentence=f"{figures.worse} of {figures.queries} queries got worse, {figures.better} better.",
         notes=tuple(warn_of_many_looks(context)),
         statistics=(*describe_look(context), *describe_units(change)),
@@ -123,7 +123,7 @@ def _test(change: MetricChange) -> Equivalence:
 def _check_move(options: EquivalentOptions, change: MetricChange, factor: float) -> Verdict:
     if not change.evidence.changed:
         return "pass"
-    if change.effective_size < options.fewest:
+    if change.effective_size < options.query_minimum:
         return "inconclusive"
     test = _test(change)
     if test.p < LEVEL:

@@ -21,12 +21,13 @@ from pytest_ireval.suite.options import AlwaysEvidenceOptions
 class RelabeledChange:
     """A change under other labels of its unjudged documents."""
 
-    condensed: MetricChange
+    condensed_change: MetricChange
     """Without those documents."""
-    worst: MetricChange
+    worst_change: MetricChange
     """With the worst labels for the change."""
-    best: MetricChange
-    documents: int
+    best_change: MetricChange
+    """With the best labels for the change."""
+    document_count: int
     """The number of them that matter."""
     effect: UnjudgedEffect
 
@@ -67,11 +68,11 @@ def decide(
     if verdict == "pass":
         return Decision("pass")
     relabeled = relabel_unjudged(change)
-    if relabeled is None or check(relabeled.condensed) == "fail":
+    if relabeled is None or check(relabeled.condensed_change) == "fail":
         return Decision("fail", significant=True)
     fell = change.evidence.mean < 0
     # The mildest labels are those that make the move small: the best ones for a fall, the worst ones for a rise.
-    mildest = relabeled.worst if two_sided and not fell else relabeled.best
+    mildest = relabeled.worst_change if two_sided and not fell else relabeled.best_change
     # Labels that turn a large fall into a large rise confirm nothing, as labels between the two show no move at all.
     turns_around = two_sided and (mildest.evidence.mean < 0) != fell
     if check(mildest) == "fail" and not turns_around:
@@ -81,7 +82,7 @@ def decide(
 
 def p_for_suite(options: AlwaysEvidenceOptions, change: MetricChange, p: Callable[[], float]) -> float | None:
     """The p that the suite corrects for its many verdicts; None where there are too few queries for a test."""
-    if not change.has_testable_mean or change.effective_size < options.fewest:
+    if not change.has_testable_mean or change.effective_size < options.query_minimum:
         return None
     return min(1.0, p() * look_factor(options, change.context))
 

@@ -19,6 +19,7 @@ from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.wording import format_queries, format_slice
 from pytest_ireval.suite.option_types import AmountText, Texts, Whole
 from pytest_ireval.suite.options import LESS, MORE, ComparingOptions
+from pytest_ireval.suite.quantities import SHARE_ROUNDING
 from pytest_ireval.words import format_count, format_percent
 
 TOP = 3
@@ -29,8 +30,6 @@ FEWEST = 5
 """In fewer queries, and for fewer intents, a new document is one good or bad find."""
 HALF = 0.5
 """On this share of queries, figures depend on one document, whatever the intents."""
-ROUNDING = 1e-9
-"""A share of a number of queries may be off by rounding."""
 NAMED = 3
 """The most documents to name."""
 Integers = NDArray[np.int64]
@@ -119,7 +118,9 @@ def new_document(options: NewDocumentOptions, context: RuleContext) -> RuleResul
     size = compared.size
     expected = {context.population.called(document) for document in options.expected}
     candidates = [new for new in _find_new(context, compared, options.at, 2) if new.document not in expected]
-    failing = NewDocuments([new for new in candidates if new.places.size > options.at_most.of(size) + ROUNDING], size)
+    failing = NewDocuments(
+        [new for new in candidates if new.places.size > options.at_most.of(size) + SHARE_ROUNDING], size
+    )
     most = max((new.places.size for new in candidates), default=0)
     numbers = {"queries": float(most), "share": most / size}
     if not failing.documents:
@@ -147,7 +148,7 @@ def find_prominent(context: RuleContext, expected: frozenset[str] = frozenset())
     if not candidates:
         return NewDocuments((), compared.size)
     intent = _number_intents(context, compared)
-    least = max(FEWEST, int(np.ceil(SHARE * np.unique(intent).size - ROUNDING)))
+    least = max(FEWEST, int(np.ceil(SHARE * np.unique(intent).size - SHARE_ROUNDING)))
     intent_of = np.zeros(len(context.population.queries), np.int64)
     intent_of[compared] = intent
 

@@ -36,7 +36,7 @@ from pytest_ireval.rules.wording import (
     missing_figure_error,
     warn_of_low_baseline,
 )
-from pytest_ireval.rules.worst_queries import describe_worse_queries, format_worst, worst_changes
+from pytest_ireval.rules.worst_queries import describe_worse_queries, format_worst, list_worst_changes
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.option_types import MetricText, TolerancesText, ToleranceText
 from pytest_ireval.suite.options import EvidenceOptions, WeightedOptions
@@ -130,7 +130,7 @@ def _describe(options: NoRegressionOptions, context: RuleContext, result: RuleRe
         return fall
     if decision.relabeled is not None:
         reason = describe_condensed(change, decision.relabeled)
-    elif change.effective_size < options.fewest:
+    elif change.effective_size < options.query_minimum:
         reason = f"{explain_few(options, change)}{format_needed(figures)}"
     else:
         reason = explain_doubt(change, figures, "this from chance")
@@ -170,20 +170,20 @@ def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleRes
         numbers["p"] = change.evidence.p_worse
         factor = correction_factor(options, context, change.evidence.p_worse)
         hard_limit = _choose_hard_limit(options, change, tolerance)
-        most = hard_limit.allowed(change.baseline) if hard_limit else 0.0
-        if most:  # a share of 0 limits nothing
-            numbers["hard_limit"] = most
+        hard_limit_fall = hard_limit.allowed(change.baseline) if hard_limit else 0.0
+        if hard_limit_fall:  # a share of 0 limits nothing
+            numbers["hard_limit"] = hard_limit_fall
             # A share may be less than a tolerance that is an amount, or the other way round; the larger one counts.
-            broken_hard_limit = hard_limit if change.fell_beyond(max(most, figures.tolerance)) else None
+            broken_hard_limit = hard_limit if change.fell_beyond(max(hard_limit_fall, figures.tolerance)) else None
     decision = _decide(options, change, factor, is_hard_limit_broken=broken_hard_limit is not None)
     figures = _complete_figures(options, figures, change, factor, decision)
-    worst = worst_changes(context, change.values, failed=decision.verdict != "pass")
+    worst = list_worst_changes(context, change.values, failed=decision.verdict != "pass")
     sentences = describe_drift(change, figures), describe_worse_queries(context, figures, worst)
     return RuleResult(
         decision.verdict,
         figures=(figures, *_compare_other_slices(options, context)),
         queries=worst.queries,
-        more_queries=worst.more,
+        more_queries=worst.omitted_count,
         numbers=numbers,
         sentence=" ".join(filter(None, sentences)),
         notes=tuple(_list_notes(options, change, figures, decision)),
@@ -228,7 +228,7 @@ def _check_fall(options: NoRegressionOptions, change: MetricChange, factor: floa
     """The verdict without a hard limit; ``factor`` corrects the p for the suite's other verdicts."""
     if not change.fell_beyond(change.allowed_fall or 0.0):
         return "pass"
-    enough = change.effective_size >= options.fewest
+    enough = change.effective_size >= options.query_minimum
     return "fail" if enough and min(1.0, factor * change.evidence.p_worse) < LEVEL else "inconclusive"
 
 

@@ -20,7 +20,7 @@ from pytest_ireval.rules.context import RuleContext, Values
 from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.slices import WHOLE
 from pytest_ireval.rules.wording import format_queries, format_slice
-from pytest_ireval.rules.worst_queries import lowest_values
+from pytest_ireval.rules.worst_queries import list_lowest_values
 from pytest_ireval.suite.editor_types import FILLED_IN
 from pytest_ireval.suite.option_types import Against, BoundText, FigureText, MetricText, Text, Texts
 from pytest_ireval.suite.options import IN_PARTS, RuleFacts, RuleOptions
@@ -186,7 +186,7 @@ def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  #
     outside = int(np.count_nonzero(~np.all([bound.mark_valid(values.now) for bound in limit.bounds], axis=0)))
     # The list begins with the worst values. These are the ones outside only if the one bound excludes bad values.
     excludes_worst = len(limit.bounds) == 1 and limit.bounds[0].sign.startswith(">") == (context.sign > 0)
-    lowest = lowest_values(context, values, failed=failed, first=outside if outside and excludes_worst else None)
+    lowest = list_lowest_values(context, values, failed=failed, first=outside if outside and excludes_worst else None)
     bounds = {"min" if bound.sign[0] == ">" else "max": float(bound.value) for bound in limit.bounds}
     is_percentile = bool(FIGURE_PATTERN.fullmatch(aggregate)) and aggregate not in ("mean", "min", "max")
     queries, are = format_queries(context, values.now.size), "is" if outside == 1 else "are"
@@ -194,7 +194,7 @@ def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  #
         "fail" if failed else "pass",
         figures=tuple(figures),
         queries=lowest.queries,
-        more_queries=lowest.more,
+        more_queries=lowest.omitted_count,
         queries_title="lowest queries" if context.sign > 0 else "highest queries",
         numbers={"value": value, **bounds},
         sentence=f"{outside} of {queries} {are} outside {limit}.",

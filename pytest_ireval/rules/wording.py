@@ -63,7 +63,7 @@ def describe_doubt(decision: Decision, reason: str, worst_queries: str) -> str:
 
 def describe_open_judgments(relabeled: RelabeledChange) -> str:
     """``inconclusive, as judgments of 3 unjudged documents could change the verdict``."""
-    documents = format_count(relabeled.documents, "unjudged document")
+    documents = format_count(relabeled.document_count, "unjudged document")
     return f"inconclusive, as judgments of {documents} could change the verdict"
 
 
@@ -124,8 +124,8 @@ def describe_bounds(change: MetricChange, relabeled: RelabeledChange | None) -> 
     """The least and the most change that judging the unjudged documents could lead to."""
     if relabeled is None:
         return
-    sign, count, exactly = change.context.sign, relabeled.documents, "" if relabeled.effect.exact else "about "
-    low, high = sorted(-sign * end.fall + 0.0 for end in (relabeled.worst, relabeled.best))
+    sign, count, exactly = change.context.sign, relabeled.document_count, "" if relabeled.effect.exact else "about "
+    low, high = sorted(-sign * end.fall + 0.0 for end in (relabeled.worst_change, relabeled.best_change))
     affect, grades = ("affects", "grade it gets") if count == 1 else ("affect", "grades they get")
     rank = relabeled.effect.below
     below = "" if rank is None else f" (documents below rank {rank} count as judged)"
@@ -137,7 +137,7 @@ def describe_bounds(change: MetricChange, relabeled: RelabeledChange | None) -> 
 
 def describe_condensed(change: MetricChange, relabeled: RelabeledChange) -> str:
     """``without unjudged documents the change is -0.012``."""
-    condensed, unit = relabeled.condensed, change.context.metric.unit
+    condensed, unit = relabeled.condensed_change, change.context.metric.unit
     size = condensed.gains.size
     if not size:
         return "no list has anything else"
@@ -147,11 +147,11 @@ def describe_condensed(change: MetricChange, relabeled: RelabeledChange) -> str:
 
 def explain_few(options: AlwaysEvidenceOptions, change: MetricChange) -> str:
     """Why nothing is tested."""
-    size, effective = format_size(change), change.effective_size
+    size, effective, minimum = format_size(change), change.effective_size, options.query_minimum
     if change.cluster_count is not None:
         equivalent = f", equivalent to {effective} of equal weight" if effective != change.cluster_count else ""
-        return f"{size}{equivalent}: evidence needs {options.fewest} clusters"
+        return f"{size}{equivalent}: evidence needs {minimum} clusters"
     if effective < change.gains.size:
-        return f"{size}, weighted equivalent to {effective}, are fewer than the {options.fewest} that evidence needs"
+        return f"{size}, weighted equivalent to {effective}, are fewer than the {minimum} that evidence needs"
     verb = "is" if change.gains.size == 1 else "are"
-    return f"{size} {verb} fewer than the {options.fewest} that evidence needs"
+    return f"{size} {verb} fewer than the {minimum} that evidence needs"

@@ -18,7 +18,7 @@ from pytest_ireval.rules.evidence import Decision, correction_factor, decide, lo
 from pytest_ireval.rules.metric_change import MetricChange, compute_figures
 from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.wording import describe_doubt, explain_few, format_queries, format_size, format_slice
-from pytest_ireval.rules.worst_queries import describe_much_worse, format_worst, worst_changes
+from pytest_ireval.rules.worst_queries import describe_much_worse, format_worst, list_worst_changes
 from pytest_ireval.statistics.binomial import heads_at_most, upper_limit
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.estimate import weighting
@@ -26,13 +26,12 @@ from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.statistics.sign_flip import net_severe
 from pytest_ireval.suite.option_types import AmountText, MetricText, Number
 from pytest_ireval.suite.options import MORE, EvidenceOptions, Looser
+from pytest_ireval.suite.quantities import SHARE_ROUNDING
 from pytest_ireval.words import format_p, format_percent, round_estimate
 
 ROUNDING = 2 * TIE
 """A loss beyond ``by_more_than`` by less than a tie is rounding. The sign test counts losses of its cut *or more*, with
 a tie to spare: one tie takes that back, the other makes it *more than*."""
-SHARE_ROUNDING = 1e-9
-"""A share of a number of queries may be off by this: 10% of 30 is 3."""
 MOST_TIMES = 1000
 """A number of queries beyond so many times the present one is not worth being named."""
 
@@ -117,9 +116,9 @@ def _describe(options: WorsenedOptions, context: RuleContext, result: RuleResult
     if not decision.doubt:
         return much_worse
     if decision.relabeled is not None:
-        left = _count_tail(options, decision.relabeled.best).losses
+        left = _count_tail(options, decision.relabeled.best_change).losses
         reason = f"at best {format_queries(context, left)} would be left"
-    elif tail.effective_size < options.fewest:
+    elif tail.effective_size < options.query_minimum:
         reason = explain_few(options, details.change)
     else:
         reason = _explain_few_losses(details)
@@ -143,7 +142,7 @@ def _p_value(options: WorsenedOptions, context: RuleContext) -> float | None:
     if not options.by_evidence:
         return None
     tail = _count_tail(options, MetricChange(context, context.paired_values()))
-    return None if tail.effective_size < options.fewest else min(1.0, tail.p * look_factor(options, context))
+    return None if tail.effective_size < options.query_minimum else min(1.0, tail.p * look_factor(options, context))
 
 
 @rule(name="worsened", options=WorsenedOptions, describe=_describe, compares=True, p_value=_p_value)
@@ -157,13 +156,13 @@ def worsened(options: WorsenedOptions, context: RuleContext) -> RuleResult:
         return _check_tail(options, tail if other is change else _count_tail(options, other), factor)
 
     decision = decide(options, change, check) if options.by_evidence else Decision(check(change))
-    worst = worst_changes(context, change.values, failed=decision.verdict != "pass", least=options.by_more_than)
+    worst = list_worst_changes(context, change.values, failed=decision.verdict != "pass", least=options.by_more_than)
     allowed = {} if options.at_most is None else {"allowed": float(options.at_most.of(tail.queries))}
     return RuleResult(
         decision.verdict,
         figures=(replace(compute_figures(change), over=decision.verdict == "fail"),),
         queries=worst.queries,
-        more_queries=worst.more,
+        more_queries=worst.omitted_count,
         numbers={"worsened": float(tail.losses), "gained": float(tail.gains), **allowed},
         sentence=describe_much_worse(context, worst, tail.losses, tail.queries),
         notes=tuple(warn_of_many_looks(context)) if options.by_evidence else (),
@@ -186,7 +185,7 @@ def _check_tail(options: WorsenedOptions, tail: Tail, factor: float) -> Verdict:
         return "pass"
     if not options.by_evidence:
         return "fail"
-    significant = tail.effective_size >= options.fewest and min(1.0, factor * tail.p) < LEVEL
+    significant = tail.effective_size >= options.query_minimum and min(1.0, factor * tail.p) < LEVEL
     return "fail" if significant else "inconclusive"
 
 

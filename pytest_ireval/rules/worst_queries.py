@@ -14,9 +14,9 @@ from pytest_ireval.rules.wording import format_queries
 from pytest_ireval.text_table import truncate
 from pytest_ireval.words import format_percent, pluralize
 
-SHOWN_WITHOUT_FAILURE = 5
+MOST_LISTED_IF_PASSING = 5
 """The queries listed for a rule that passes; one that does not lists all."""
-WITH_DOCUMENTS = 200
+MOST_WITH_DOCUMENTS = 200
 """The most queries that are listed with their documents."""
 MOST_LISTED = 10_000
 """A list ends here: an object for each of a million queries takes a minute, and no reader looks at them."""
@@ -26,31 +26,33 @@ class QueryList(NamedTuple):
     """A list of queries, and facts about all queries that it is taken from."""
 
     queries: tuple[QueryChange, ...]
-    more: int
+    omitted_count: int
     """The number of queries that the list leaves out because it would be too long."""
-    whole: bool
+    is_complete: bool
     """True if the list has all of them, with their documents."""
-    in_all: int
+    total: int
     """The number of all of them, listed or not."""
     share: float | None
     """Their share of all searches; None where queries have no weight, or a rule that passes hides some."""
 
 
-def worst_changes(context: RuleContext, values: ValuesOnBothSides, *, failed: bool, least: float = 0.0) -> QueryList:
+def list_worst_changes(
+    context: RuleContext, values: ValuesOnBothSides, *, failed: bool, least: float = 0.0
+) -> QueryList:
     """Queries whose value got worse by more than ``least``, the worst first."""
     change = context.sign * values.gain
     order = np.argsort(change, kind="stable")
     return _make_list(context, values, order[change[order] < -max(least, 1e-12)], failed)
 
 
-def lowest_values(context: RuleContext, values: Values, *, failed: bool, first: int | None = None) -> QueryList:
+def list_lowest_values(context: RuleContext, values: Values, *, failed: bool, first: int | None = None) -> QueryList:
     """Queries by value, the worst first; all of them, or the ``first`` ones."""
     rows = np.argsort(context.sign * values.now, kind="stable")
     return _make_list(context, values, rows[:first], failed)
 
 
 def _make_list(context: RuleContext, values: Values, rows: NDArray[np.int64], failed: bool) -> QueryList:
-    with_documents = rows[: WITH_DOCUMENTS if failed else SHOWN_WITHOUT_FAILURE]
+    with_documents = rows[: MOST_WITH_DOCUMENTS if failed else MOST_LISTED_IF_PASSING]
     plain = rows[with_documents.size : MOST_LISTED] if failed else rows[:0]
     whole = with_documents.size == rows.size
     share = None
@@ -68,13 +70,15 @@ def _make_list(context: RuleContext, values: Values, rows: NDArray[np.int64], fa
     )
 
 
-NAMED = 3
+MOST_NAMED = 3
 """The number of queries that a line names."""
 
 
 def format_worst(context: RuleContext, queries: Sequence[QueryChange]) -> str:
     """``; worst queries: q052 1.000 -> 0.000, q007 1.000 -> 0.631``; empty where none got worse."""
-    named = [f"{truncate(change.query, 30)} {change.baseline:.3f} -> {change.now:.3f}" for change in queries[:NAMED]]
+    named = [
+        f"{truncate(change.query, 30)} {change.baseline:.3f} -> {change.now:.3f}" for change in queries[:MOST_NAMED]
+    ]
     unit = context.metric.unit if len(named) == 1 else pluralize(context.metric.unit)
     return f"; worst {unit}: {', '.join(named)}" if named else ""
 
@@ -83,9 +87,9 @@ def describe_worse_queries(context: RuleContext, figures: SliceFigures, worst: Q
     """A sentence about the queries that got worse, for a reader who does not know the metric."""
     if not figures.worse:
         return f"None of {format_queries(context, figures.queries)} got worse."
-    lost = [change for change in worst.queries if _lost_its_best(context, change)] if worst.whole else []
-    if worst.in_all != figures.worse or not lost:
-        share = worst.share if worst.in_all == figures.worse else None
+    lost = [change for change in worst.queries if _lost_its_best(context, change)] if worst.is_complete else []
+    if worst.total != figures.worse or not lost:
+        share = worst.share if worst.total == figures.worse else None
         text = f"{figures.worse} of {format_queries(context, figures.queries)} got worse"
         return f"{text}{_format_share(figures.worse, share)}."
     share = None
@@ -99,7 +103,7 @@ def describe_much_worse(context: RuleContext, worst: QueryList, count: int, of: 
     """A sentence about the queries that got much worse, and their share of searches."""
     if not count:
         return f"None of {format_queries(context, of)} got much worse."
-    share = worst.share if worst.in_all == count else None
+    share = worst.share if worst.total == count else None
     return f"{count} of {format_queries(context, of)} got much worse{_format_share(count, share)}."
 
 

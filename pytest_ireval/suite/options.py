@@ -121,7 +121,7 @@ class RuleOptions(KindOptions):
     )
 
     @property
-    def fewest(self) -> int:
+    def query_minimum(self) -> int:
         """The number of queries that a slice needs to be checked."""
         return self.min_queries
 
@@ -181,7 +181,7 @@ class AlwaysEvidenceOptions(ComparingOptions):
         return replace(super().facts, by_evidence=self.by_evidence, on_inconclusive=self.on_inconclusive)
 
     @property
-    def fewest(self) -> int:
+    def query_minimum(self) -> int:
         """The number of queries that a statistical verdict needs."""
         return self.least if self.by_evidence and "min_queries" not in self.model_fields_set else self.min_queries
 

@@ -18,6 +18,8 @@ TIME = re.compile(r"(\S+?)\s*(ms|s)")
 PERCENT = re.compile(r"(\S+?)\s*%")
 
 ROUNDING = 1e-12
+SHARE_ROUNDING = 1e-9
+"""A share of a number may be off by this: 29% of 100 is 28.999999999999996."""
 
 A_BOUND = "bound: write '>= 0.85' (or <=, >, <)"
 A_TOLERANCE = "tolerance: write 1% (of the baseline) or {absolute: 0.01}"
