@@ -163,19 +163,10 @@ def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleRes
     figures = compute_figures(change)
     if figures.baseline is None or figures.now is None or figures.tolerance is None:
         raise missing_figure_error(change)
-    numbers = {}
-    factor = 1.0
-    broken_hard_limit = None
-    if options.by_evidence:
-        numbers["p"] = change.evidence.p_worse
-        factor = correction_factor(options, context, change.evidence.p_worse)
-        hard_limit = _choose_hard_limit(options, change, tolerance)
-        hard_limit_fall = hard_limit.allowed(change.baseline) if hard_limit else 0.0
-        if hard_limit_fall:  # a share of 0 limits nothing
-            numbers["hard_limit"] = hard_limit_fall
-            # A share may be less than a tolerance that is an amount, or the other way round; the larger one counts.
-            broken_hard_limit = hard_limit if change.fell_beyond(max(hard_limit_fall, figures.tolerance)) else None
-    decision = _decide(options, change, factor, is_hard_limit_broken=broken_hard_limit is not None)
+    hard_limit = _choose_hard_limit(options, change, tolerance)
+    is_hard_limit_broken = hard_limit is not None and _is_beyond(hard_limit, change)
+    factor = correction_factor(options, context, change.evidence.p_worse) if options.by_evidence else 1.0
+    decision = _decide(options, change, factor, is_hard_limit_broken=is_hard_limit_broken)
     figures = _complete_figures(options, figures, change, factor, decision)
     worst = list_worst_changes(context, change.values, failed=decision.verdict != "pass")
     sentences = describe_drift(change, figures), describe_worse_queries(context, figures, worst)
@@ -184,12 +175,12 @@ def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleRes
         figures=(figures, *_compare_other_slices(options, context)),
         queries=worst.queries,
         more_queries=worst.omitted_count,
-        numbers=numbers,
+        numbers=_list_numbers(options, change, hard_limit),
         sentence=" ".join(filter(None, sentences)),
         notes=tuple(_list_notes(options, change, figures, decision)),
         statistics=tuple(_list_statistics(change, figures)) if options.by_evidence else (),
         warning=decision.verdict == "inconclusive",
-        details=_Details(change, tolerance, decision, broken_hard_limit),
+        details=_Details(change, tolerance, decision, hard_limit if is_hard_limit_broken else None),
     )
 
 
@@ -232,19 +223,38 @@ def _check_fall(options: NoRegressionOptions, change: MetricChange, factor: floa
     return "fail" if enough and min(1.0, factor * change.evidence.p_worse) < LEVEL else "inconclusive"
 
 
+def _is_beyond(hard_limit: Tolerance, change: MetricChange) -> bool:
+    """Tell whether the metric fell by more; a tolerance in another unit may be larger, and then counts."""
+    return change.fell_beyond(max(hard_limit.allowed(change.baseline), change.allowed_fall or 0.0))
+
+
+def _list_numbers(options: NoRegressionOptions, change: MetricChange, hard_limit: Tolerance | None) -> dict[str, float]:
+    if not options.by_evidence:
+        return {}
+    numbers = {"p": change.evidence.p_worse}
+    if hard_limit is not None:
+        numbers["hard_limit"] = hard_limit.allowed(change.baseline)
+    return numbers
+
+
 def _choose_hard_limit(options: NoRegressionOptions, change: MetricChange, tolerance: Tolerance) -> Tolerance | None:
-    """The hard limit; against an anchor none but a written one, because harmless changes since a release add up."""
-    if options.hard_limit is not None or options.against.anchored:
-        return options.hard_limit
-    room = distance_to_worst(change.context.metric, change.baseline)
-    return default_hard_limit(tolerance, change.baseline, room, change.effective_size)
+    """The hard limit; None where the observed fall decides, or where no fall is too large."""
+    if not options.by_evidence:
+        return None
+    hard_limit = options.hard_limit
+    # Harmless changes since a release add up, so there is no default against an anchor.
+    if hard_limit is None and not options.against.anchored:
+        room = distance_to_worst(change.context.metric, change.baseline)
+        hard_limit = default_hard_limit(tolerance, change.baseline, room, change.effective_size)
+    # A share of a baseline of 0 is 0, which every fall exceeds: it limits nothing.
+    return hard_limit if hard_limit is not None and hard_limit.allowed(change.baseline) else None
 
 
 def default_hard_limit(tolerance: Tolerance, baseline: float, room: float | None, queries: float) -> Tolerance:
     """The hard limit of a rule that names none.
 
     It is never more than halfway from the tolerance to the loss of everything, so that a wide tolerance keeps one.
-    ``room`` is the distance of the baseline from the worst value.
+    ``room`` is the distance of the baseline from the worst value. Three digits are enough for a message.
     """
     least = next(share for below, share in LEAST_HARD_LIMITS if queries < below)
     size = abs(baseline)
