@@ -81,9 +81,9 @@ class ExpectOptions(RuleOptions):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """For editors: a list."""
-        made = handler.resolve_ref_schema(handler(schema))
-        expectations: JsonSchemaValue = made["properties"]["expectations"]
+        """Tell editors that the rule is a list: the field ``expectations`` has it, and no suite writes that name."""
+        rule_schema = handler.resolve_ref_schema(handler(schema))
+        expectations: JsonSchemaValue = rule_schema["properties"]["expectations"]
         return {**expectations, "description": "Expectations of single queries.", "title": "expect"}
 
 
@@ -96,18 +96,21 @@ class _Details(NamedTuple):
     top: int
     answers: Sequence[Mapping[str, int]]
     """For each answer of the source, the ranks of the documents that the expectation names, as far as it has them."""
-    wrong: Sequence[Mapping[str, int]]
+    wrong_answers: Sequence[Mapping[str, int]]
     """Those that are not as expected."""
 
 
 def _describe(options: ExpectOptions, context: RuleContext, result: RuleResult) -> str:  # noqa: ARG001 - the part has it
     """``d7 is at #12 for query 'mug' (expected in the top 3)``."""
     expectation: Expectation = context.part.item
-    top, answers, wrong = result.details
-    text = _describe_ranks(expectation, (wrong or answers)[0], top) if answers else ""
+    details: _Details = result.details
+    answers, wrong_answers = details.answers, details.wrong_answers
+    text = _describe_ranks(expectation, (wrong_answers or answers)[0], details.top) if answers else ""
     if expectation.query in context.population.waived:
-        return f"query {quote(expectation.query)} is waived" + (f", and fails: {text}" if wrong else "")
-    return text + (f" in {len(wrong)} of {len(answers)} answers" if wrong and len(answers) > 1 else "")
+        return f"query {quote(expectation.query)} is waived" + (f", and fails: {text}" if wrong_answers else "")
+    if wrong_answers and len(answers) > 1:
+        return f"{text} in {len(wrong_answers)} of {len(answers)} answers"
+    return text
 
 
 @rule(

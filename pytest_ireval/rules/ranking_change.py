@@ -181,13 +181,20 @@ class DiagnosesFound(NamedTuple):
     complaints: tuple[str, ...]
 
 
+class _Candidate(NamedTuple):
+    kind: DiagnosisKind
+    symptom: Symptom
+    explained_share: float | None
+
+
 def run_diagnoses(change: RankingChange, kinds: Mapping[str, DiagnosisKind], *, certain: bool) -> DiagnosesFound:
     """Run every diagnosis, or with ``certain`` only those that are always run.
 
     A cause is left out if it concerns few queries, explains little, or concerns only queries of one before it.
     """
-    candidates, complaints = [], []
-    for number, kind in enumerate(kinds.values()):
+    candidates: list[_Candidate] = []
+    complaints: list[str] = []
+    for kind in kinds.values():
         if certain and not kind.certain:
             continue
         try:
@@ -197,12 +204,13 @@ def run_diagnoses(change: RankingChange, kinds: Mapping[str, DiagnosisKind], *, 
             continue
         if symptom is None or len(symptom.queries) < max(LEAST_QUERIES, LEAST_SHARE * len(change.queries)):
             continue
-        explained = change.explained_share(symptom.queries)
-        if kind.certain or (explained is not None and explained >= LEAST_EXPLAINED):
-            # Causes that explain about as much keep the order of the kinds, the more specific first.
-            candidates.append((-round(explained or 0.0, 1), number, kind, symptom, explained))
+        explained_share = change.explained_share(symptom.queries)
+        if kind.certain or (explained_share is not None and explained_share >= LEAST_EXPLAINED):
+            candidates.append(_Candidate(kind, symptom, explained_share))
+    # Sorting keeps the order of the kinds, the more specific first, where causes explain about as much.
+    candidates.sort(key=lambda candidate: -round(candidate.explained_share or 0.0, 1))
     causes: dict[frozenset[str], Diagnosis] = {}
-    for *_, kind, symptom, explained in sorted(candidates, key=lambda entry: entry[:2]):
+    for kind, symptom, explained_share in candidates:
         queries = frozenset(symptom.queries)
         if any(len(queries & named) >= SAME_QUERIES * len(queries) for named in causes):
             continue
@@ -213,8 +221,8 @@ def run_diagnoses(change: RankingChange, kinds: Mapping[str, DiagnosisKind], *, 
             queries=tuple(change.sort_by_loss(symptom.queries)[:MOST_NAMED]),
             affected=len(queries),
             compared=len(change.queries),
-            metric=str(change.metric) if change.metric is not None and explained is not None else "",
-            explained=explained,
+            metric=str(change.metric) if change.metric is not None and explained_share is not None else "",
+            explained=explained_share,
             locates=symptom.locates,
         )
     return DiagnosesFound(tuple(causes.values()), tuple(complaints))
