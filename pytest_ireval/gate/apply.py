@@ -380,7 +380,7 @@ def _report_nothing_checked(inputs: Outcome, checks: Sequence[Check], scores: Sc
     compared = ((check, check.rule) for check in checks if check.rule is not None and check.rule.kind.compares)
     new = any(_is_new(make_context(check, rule, scores)) for check, rule in compared)
     remedy = "accept the current rankings" if new else "give it more queries, or lower min_queries"
-    if not scores.population.counting.any():
+    if not scores.population.counted_queries.any():
         headline += ": all queries are waived"
         remedy = "end a waiver"
     return replace(
@@ -445,7 +445,7 @@ def _decides_itself(rule: RuleSpec, context: RuleContext) -> bool:
 def _report_no_values(rule: RuleSpec, context: RuleContext) -> Finding:
     """Rule on a slice without any value; it is an error only if the reason is unknown."""
     inside = context.slice.mask(context.population.queries)
-    if inside.any() and not (inside & context.population.counting).any():
+    if inside.any() and not (inside & context.population.counted_queries).any():
         return Finding("inconclusive", f"all queries of {context.slice} are waived; not judged")
     if not rule.kind.compares:
         return Finding("error", f"no query of {context.slice} counts")

@@ -213,7 +213,7 @@ def _find_lost_queries(population: Population, at: BaselineAtBase, both: MergeBa
         query
         for name, before in both.base.scored.items()
         if before.metric.unit == "query" and name in both.branch.scored
-        for lacks in [~np.isnan(before.values) & np.isnan(both.branch.scored[name].values) & population.counting]
+        for lacks in [~np.isnan(before.values) & np.isnan(both.branch.scored[name].values) & population.counted_queries]
         for query in np.array(before.names, object)[lacks].tolist()
     )
     if lost:

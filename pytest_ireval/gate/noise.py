@@ -44,9 +44,9 @@ def find_instability(inputs: Inputs) -> UnstableSource | None:
     side = score_rankings(collection, both, first.rankings[0].origin, unknown=unknown).side
     floors = []
     for name in list_repeated_metrics(side):
-        noise = measure_noise(side, name, population.counting)
+        noise = measure_noise(side, name, population.counted_queries)
         if noise.moved:
-            floors.append(f"{name} {noise_floor(noise.within, int(population.counting.sum())):.2g}")
+            floors.append(f"{name} {noise_floor(noise.within, int(population.counted_queries.sum())):.2g}")
     floor = "; no metric moved"
     if floors:
         floor = f"; two runs of this system may differ by {', '.join(floors)} (noise floor, 95%)"
@@ -99,7 +99,7 @@ def note_noise(population: Population, now: Side, before: Side | None) -> Iterat
     if not names:
         return
     times = len(now.rankings)
-    noises = {name: measure_noise(now, name, population.counting) for name in names}
+    noises = {name: measure_noise(now, name, population.counted_queries) for name in names}
     if not any(noise.moved for noise in noises.values()):
         yield f"the source was asked {times} times, and every metric was the same each time"
         return

@@ -225,7 +225,7 @@ def _summarize_metrics(scores: Scores, outcomes: Iterable[Outcome]) -> Iterator[
 def _compute_figure(population: Population, scored: Scored) -> float | None:
     counts = ~np.isnan(scored.values)
     if scored.metric.unit == "query":
-        counts &= population.counting
+        counts &= population.counted_queries
     return aggregate_values(scored.values[counts], scored.metric.aggregate)
 
 

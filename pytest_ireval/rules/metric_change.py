@@ -236,8 +236,8 @@ def _has_interval(evidence: MeanEvidence) -> bool:
 def count_needed_queries(change: MetricChange, loss: float, level: float) -> int | None:
     """How many queries such as these, with as many among them that have no weight, show a loss at a level."""
     evidence = change.evidence
-    counting = queries_needed(evidence.sd, loss, level)
-    return None if counting is None else math.ceil(counting * change.gains.size / evidence.queries)
+    weighted_queries = queries_needed(evidence.sd, loss, level)
+    return None if weighted_queries is None else math.ceil(weighted_queries * change.gains.size / evidence.queries)
 
 
 def distance_to_worst(metric: Metric, mean: float) -> float | None:

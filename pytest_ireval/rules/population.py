@@ -30,7 +30,7 @@ class Population:
     """The number of each query's cluster: variants of one intent share one. None: all queries were drawn one by one."""
 
     @cached_property
-    def counting(self) -> Mask:
+    def counted_queries(self) -> Mask:
         """Queries that no waiver takes out."""
         return np.array([query not in self.waived for query in self.queries.ids], bool)
 
@@ -41,7 +41,7 @@ class Population:
     def mask(self, within: Slice) -> Mask:
         """The queries of a slice that count."""
         if within not in self._masks:
-            self._masks[within] = within.mask(self.queries) & self.counting
+            self._masks[within] = within.mask(self.queries) & self.counted_queries
         return self._masks[within]
 
     def share(self, within: Slice) -> float | None:

@@ -67,7 +67,7 @@ class RankingChange:
     @cached_property
     def compared_queries(self) -> tuple[str, ...]:
         """All queries that have a ranking in the baseline, in the order of the suite."""
-        ids, counting = self.population.queries.ids, self.population.counting.tolist()
+        ids, counting = self.population.queries.ids, self.population.counted_queries.tolist()
         return tuple(
             query
             for query, counts in zip(ids, counting, strict=True)

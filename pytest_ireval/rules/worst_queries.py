@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pytest_ireval.results.outcome import QueryChange, SliceFigures
 from pytest_ireval.rules.context import RuleContext, Values, ValuesOnBothSides, find_best_document
 from pytest_ireval.rules.wording import format_queries
+from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.text_table import truncate
 from pytest_ireval.words import format_percent, pluralize
 
@@ -42,7 +43,8 @@ def list_worst_changes(
     """Queries whose value got worse by more than ``least``, the worst first."""
     change = context.sign * values.gain
     order = np.argsort(change, kind="stable")
-    return _make_list(context, values, order[change[order] < -max(least, 1e-12)], failed)
+    # A smaller loss than a tie is rounding, which every test leaves out as well.
+    return _make_list(context, values, order[change[order] < -max(least, TIE)], failed)
 
 
 def list_lowest_values(context: RuleContext, values: Values, *, failed: bool, first: int | None = None) -> QueryList:

@@ -74,7 +74,7 @@ def ask_again(suite: Suite, registry: Registry, *, times: int = 2, bars: Bars = 
 
 def _measure_metrics(scores: Scores, stored: Side | None, askings: _Askings) -> Iterator[MetricNoise]:
     for name in list_repeated_metrics(scores.current):
-        noise = measure_noise(scores.current, name, scores.population.counting)
+        noise = measure_noise(scores.current, name, scores.population.counted_queries)
         spread = None if stored is None else measure_spread(stored, scores.current, name, askings.now)
         yield MetricNoise(
             metric=name,

@@ -37,7 +37,7 @@ def count_different_queries(rehearsal: Rehearsal, scores: Scores) -> int:
             after = comparison.current.scored.get(name)
             if after is not None and after.metric.unit == "query":
                 different |= np.abs(after.values - before.values) > TIE
-    return int(np.count_nonzero(different & scores.population.counting))
+    return int(np.count_nonzero(different & scores.population.counted_queries))
 
 
 def list_swappable(rehearsal: Rehearsal) -> tuple[Check, ...]:
