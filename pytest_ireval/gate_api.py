@@ -18,6 +18,7 @@ from pytest_ireval.gate.scoring import score_rankings, share_queries
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.slices import WHOLE, Slice
+from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.statistics.differences import TIE, Floats, Mask
 from pytest_ireval.statistics.noise import askings_needed, noise_floor, noise_share
 from pytest_ireval.statistics.resolution import LEVEL
@@ -36,6 +37,7 @@ __all__ = [
     "Slice",
     "askings_needed",
     "correct_p_values",
+    "describe_source",
     "find_changed_queries",
     "fingerprint_rankings",
     "is_relevant",

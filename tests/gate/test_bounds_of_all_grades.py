@@ -60,7 +60,7 @@ NAMES = [
     name
     for metric in REGISTRY.metrics.values()
     if metric.unit == "query" and metric.direction != "neither" and not metric.needs & WITHOUT_LABELS and metric.judged
-    if metric.name not in ("Judged", "UnjudgedEffect")  # no grade is better than another for them
+    if metric.name not in ("Judged", "Unjudged")  # no grade is better than another for them
     for name in names_of(metric)
 ]
 

@@ -49,7 +49,7 @@ def test_results_that_cannot_be_replaced_are_removed_so_that_nobody_reads_a_stal
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(report_files, "put", full)
+        patch.setattr(report_files, "replace_files", full)
         report_files.ReportFiles(shop.path / "ireval-report", shop.path).discard_earlier(read_clock())
 
     left = sorted(path.name for path in (shop.path / "ireval-report").iterdir())

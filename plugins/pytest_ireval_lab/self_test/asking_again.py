@@ -15,6 +15,7 @@ from pytest_ireval.gate_api import (
     ScoredReference,
     Side,
     askings_needed,
+    describe_source,
     find_changed_queries,
     list_repeated_metrics,
     make_plan,
@@ -61,7 +62,7 @@ def ask_again(suite: Suite, registry: Registry, *, times: int = 2, bars: Bars = 
     return AskedAgain(
         suite=suite.name,
         file=suite.shown,
-        source=inputs.source,
+        source=describe_source(suite.source, suite.path.parent),
         answers=len(answers),
         repeat=repeat,
         queries=len(scores.population.queries),
