@@ -75,7 +75,7 @@ class ThresholdOptions(RuleOptions):
     against: Against = Field(
         STORED,
         description="For metrics that compare two lists, such as Overlap@10: the reference, as baseline, anchor, or "
-        "{source: …}.",
+        "{run: file}.",
     )
     limits: Annotated[dict[MetricText, BoundText], IN_PARTS] = Field(default_factory=dict, description="Short form.")
     limit_keys: SkipJsonSchema[Annotated[Texts, IN_PARTS]] = ()

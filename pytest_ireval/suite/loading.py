@@ -43,7 +43,7 @@ def load_suites(
 ) -> tuple[Suite, ...]:
     """The suites of a file: one, or several if it has a matrix. Raises SuiteError with all its mistakes.
 
-    Names are looked up in ``registry``; unless suite, in what is installed. ``shown`` is the file as messages show it.
+    Names are looked up in ``registry``; unless given, in what is installed. ``shown`` is the file as messages show it.
     ``contents`` returns the content of YAML files, unless they are to be read from the disk.
     """
     registry = registry if registry is not None else installed_registry()

@@ -97,7 +97,7 @@ def test_an_approximate_search_is_compared_with_the_exact_one(breadth, verdict, 
     exact = SOURCES["pgvector"](pgvector.url)
     sql = "select id from indexed order by embedding <=> cast(:vector as vector) limit :depth"
     setup = f"SET enable_seqscan = off; SET hnsw.ef_search = {breadth}"
-    recall = {"overlap": "Overlap@20", "below": 0.8, "at_most": "10%", "against": {"source": exact}}
+    recall = {"overlap": "Overlap@20", "below": 0.8, "at_most": "10%", "against": exact}
     rules = f"rules: {json.dumps([{'churn': recall}])}\n"
 
     result = run_gate(load_suite(suite(folder, exact | {"sql": sql, "setup": setup}, rules, queries="all.tsv")))
