@@ -173,7 +173,7 @@ def _write_schema(folder: Path, output: str | None) -> None:
     from pytest_ireval.plugins.conftests import Conftests
     from pytest_ireval.suite.editor_schema import suite_schema
 
-    text = json.dumps(suite_schema(Conftests().registry_for(folder.absolute())), indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(suite_schema(Conftests().registry_for(folder.absolute())), indent=2) + "\n"
     if output is None:
         click.echo(text, nl=False)
         return

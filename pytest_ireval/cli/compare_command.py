@@ -92,7 +92,7 @@ def _format_markdown_table(rows: list[list[str]], left: int) -> str:
 def _format_json(comparison: Comparison, view: View) -> str:
     import json
 
-    return json.dumps(comparison.to_dict(per_query=view.per_query), ensure_ascii=False) + "\n"
+    return json.dumps(comparison.to_dict(per_query=view.per_query)) + "\n"
 
 
 PAIR_COLUMNS = tuple(each.name for each in fields(Pair) if each.name not in ("ranking", "other", "gains", "drops"))

@@ -140,7 +140,7 @@ def _format_unit_table(evaluation: Evaluation, unit: str) -> str:
 def _format_json(evaluation: Evaluation, per_query: bool) -> str:
     import json
 
-    return json.dumps(evaluation.to_dict(per_query=per_query), ensure_ascii=False) + "\n"
+    return json.dumps(evaluation.to_dict(per_query=per_query)) + "\n"
 
 
 def _format_csv(evaluation: Evaluation, per_query: bool) -> str:

@@ -76,7 +76,7 @@ def command(
         planned.append((known, foresee_rules(known, drop, queries), chance))
     if form == "json":
         said = {"format": 1, "suites": [_make_suite_record(*each) for each in planned]}
-        click.echo(json.dumps(said, indent=1, ensure_ascii=False))
+        click.echo(json.dumps(said, indent=1))
         return
     click.echo("\n\n".join(_format_plan(*each, drop, queries) for each in planned))
 

@@ -45,7 +45,7 @@ def print_sheets(sheets: Sequence[Sheet], notes: Sequence[str], form: str) -> No
         import json
 
         content = {"format": 1, **{each.name: each.rows for each in filled}, "notes": list(notes)}
-        click.echo(json.dumps(content, ensure_ascii=False))
+        click.echo(json.dumps(content))
     elif form == "csv":
         click.echo(_format_csv(filled), nl=False)
     else:

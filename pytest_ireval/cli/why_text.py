@@ -60,7 +60,7 @@ def _escape(text: str) -> str:
 def _format_json(explanation: Explanation, lines: int | None) -> str:  # noqa: ARG001 - nothing is left out here
     import json
 
-    return json.dumps(explanation.to_dict(), ensure_ascii=False) + "\n"
+    return json.dumps(explanation.to_dict()) + "\n"
 
 
 FORMATS: dict[str, Callable[[Explanation, int | None], str]] = {

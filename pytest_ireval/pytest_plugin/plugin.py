@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 SUITE_SUFFIXES = (".ireval.yaml", ".ireval.yml")
 
+OFFLINE = "IREVAL_OFFLINE"
+"""The variable by which a source knows that it must not ask a live system."""
+
+ACCEPTING = ("ireval_update", "ireval_update_new", "ireval_reason", "ireval_force", "ireval_allow_ci")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("ireval", "search-ranking evaluation")
@@ -70,6 +75,9 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "ireval: a rule of an evaluation suite")
+    if config.getoption("ireval_offline") and not os.environ.get(OFFLINE):  # without --ireval for the fixture
+        os.environ[OFFLINE] = "1"
+        config.add_cleanup(_end_offline)
     if config.getoption("ireval") or config.getini("ireval"):
         from pytest_ireval.pytest_plugin.assertion_rewriting import suspend_assertion_rewriting
 
@@ -77,7 +85,7 @@ def pytest_configure(config: pytest.Config) -> None:
             from pytest_ireval.pytest_plugin.start import start_session
 
             start_session(config)
-    elif any(config.getoption(option) for option in ("ireval_update", "ireval_update_new", "ireval_force")):
+    elif any(config.getoption(option) for option in ACCEPTING):
         raise pytest.UsageError("--ireval-update and the other options for accepting need --ireval")
     elif config.getoption("ireval_changed_since") is not None:
         raise pytest.UsageError("--ireval-changed-since needs --ireval")
@@ -85,6 +93,10 @@ def pytest_configure(config: pytest.Config) -> None:
         for argument in config.args:
             if argument.partition("::")[0].endswith(SUITE_SUFFIXES):
                 raise pytest.UsageError(f"{argument} is a suite: add --ireval, or ireval = true to the ini file")
+
+
+def _end_offline() -> None:
+    os.environ.pop(OFFLINE, None)
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from pytest_ireval.errors import IrevalError
@@ -21,26 +19,16 @@ from pytest_ireval.pytest_plugin.session import EvaluationSession
 from pytest_ireval.pytest_plugin.terminal import TerminalSummary, get_width
 from pytest_ireval.pytest_plugin.workers import WorkerFolder, read_worker_setup, set_up_workers, uses_workers
 
-OFFLINE = "IREVAL_OFFLINE"
-"""The variable by which a source knows that it must not ask a live system."""
-
 
 def start_session(config: pytest.Config) -> None:
     """Register the parts of this run; anything wrong with the plugins or the options ends the run here."""
     config.pluginmanager.register(GateRecorder(), "ireval-gate-recorder")
     config.pluginmanager.register(SecretFilter(), "ireval-secret-filter")
     register_declared_secrets(config)
-    if config.getoption("ireval_offline") and not os.environ.get(OFFLINE):
-        os.environ[OFFLINE] = "1"
-        config.add_cleanup(_end_offline)
     try:
         _register_parts(config)
     except IrevalError as error:
         raise pytest.UsageError(str(error)) from error
-
-
-def _end_offline() -> None:
-    os.environ.pop(OFFLINE, None)
 
 
 def _register_parts(config: pytest.Config) -> None:

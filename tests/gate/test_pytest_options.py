@@ -132,4 +132,18 @@ def test_offline_asks_no_live_system(shop, monkeypatch):
 
     assert result.ret == 1
     result.stdout.fnmatch_lines(["*IREVAL_OFFLINE is set, but this source has no recording*"])
+
+    (shop.path / "test_shop.py").write_text("def test_shop(ireval):\n    ireval.check('shop.ireval.yaml')\n")
+    without_the_flag = shop.pytester.runpytest("--ireval-offline", "-p", "no:xdist", "test_shop.py")
+
+    assert without_the_flag.ret == 1
+    without_the_flag.stdout.fnmatch_lines(["*IREVAL_OFFLINE is set, but this source has no recording*"])
     assert "IREVAL_OFFLINE" not in os.environ
+
+
+@pytest.mark.parametrize("arguments", [("--ireval-reason", "x"), ("--ireval-allow-ci",), ("--ireval-update",)])
+def test_options_for_accepting_are_refused_without_the_flag(shop, arguments):
+    result = shop.pytester.runpytest(*arguments)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*the other options for accepting need --ireval"])

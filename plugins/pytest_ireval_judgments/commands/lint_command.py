@@ -95,4 +95,4 @@ def _format_json(doubts: list[Doubt]) -> str:
     import json
 
     entries = [{"place": finding.place, "check": finding.check, "text": finding.text} for finding in doubts]
-    return json.dumps({"format": 1, "findings": entries}, ensure_ascii=False)
+    return json.dumps({"format": 1, "findings": entries})

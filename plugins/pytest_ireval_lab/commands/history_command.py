@@ -156,7 +156,7 @@ def _format_csv(runs: Sequence[SuiteRun]) -> str:
 
 
 def _format_json(runs: Sequence[SuiteRun]) -> str:
-    return json.dumps({"format": 1, "rows": [*_list_rows(runs)]}, ensure_ascii=False) + "\n"
+    return json.dumps({"format": 1, "rows": [*_list_rows(runs)]}) + "\n"
 
 
 class _SuiteTable(NamedTuple):

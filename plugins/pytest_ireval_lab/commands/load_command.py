@@ -206,7 +206,7 @@ def _as_json(name: str, levels: Sequence[LoadLevel]) -> str:
         "knee": None if knee is None else levels.index(knee),
         "levels": [dict(zip(NAMES, _figures(each), strict=True)) for each in levels],
     }
-    return json.dumps(content, indent=1, ensure_ascii=False)
+    return json.dumps(content, indent=1)
 
 
 def _as_csv(_name: str, levels: Sequence[LoadLevel]) -> str:

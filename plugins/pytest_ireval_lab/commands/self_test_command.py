@@ -71,7 +71,7 @@ def _test_suites(path: Path, form: str, rehearse: Callable[[Suite, Registry], R]
     results = [rehearse(suite, registry) for suite in load_suites(path, registry)]
     if form == "json":
         suites = [{**asdict(each), "holds": each.holds} for each in results]
-        click.echo(json.dumps({"format": 1, "suites": suites}, ensure_ascii=False))
+        click.echo(json.dumps({"format": 1, "suites": suites}))
     else:
         click.echo("\n".join(map(text, results)), nl=False)
     sys.exit(0 if all(each.holds for each in results) else 1)
