@@ -198,7 +198,7 @@ def find_acceptances(data: bytes) -> tuple[Acceptance, ...]:
         if line.startswith(b'{"acceptance"'):
             try:
                 acceptance = _decode_acceptance(json.loads(line))
-            except (ValueError, TypeError, KeyError, AttributeError):
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 continue
             if acceptance not in acceptances:
                 acceptances.append(acceptance)
