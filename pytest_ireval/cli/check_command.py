@@ -15,7 +15,6 @@ from pytest_ireval.text_table import escape_unprintable
 from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
-    from pytest_ireval.plugins.conftests import Conftests
     from pytest_ireval.plugins.registry import Registry
     from pytest_ireval.suite.suite import Suite
 
@@ -47,68 +46,87 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
         raise click.UsageError("no suites given: name files or folders")
     if output is not None:
         raise click.UsageError("--output needs --schema")
-    from pytest_ireval.gate.changed_since import Repositories, wrong_watches
-    from pytest_ireval.plugins.conftests import Conftests
     from pytest_ireval.suite.finding import find_suites, is_shared
 
     found = find_suites(paths)
     shared = [path for path in found if is_shared(path.name)]
-    conftests, repositories = Conftests(), Repositories()
-    names: dict[str, Suite] = {}
-    problems: list[Problem] = []
-    for path in (each for each in found if each not in shared):
-        try:
-            suites = _load_suites(path, conftests)
-        except IrevalError as error:
-            problems += error.problems
-            continue
-        problems += _find_duplicate_names(suites, names)
-        for wrong in (each for suite in suites for each in wrong_watches(suite, repositories)):
-            problems += [] if wrong in problems else [wrong]  # a file that many extend is wrong once
-        for suite in suites:
-            problems += _check_suite(suite, conftests.registry_for(path))
+    count, problems = _check_files([path for path in found if path not in shared])
     for path in shared:
         click.echo(f"{path}: is checked with the suites that extend it")
     for problem in problems:
         click.echo(str(problem))
-    if not names and not problems:
+    if not count and not problems:
         raise click.UsageError("no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)")
     if problems:
         click.echo(format_count(count_problems(problems), "mistake"))
     sys.exit(1 if problems else 0)
 
 
-def _load_suites(path: Path, conftests: Conftests) -> Sequence[Suite]:
-    """The suites of a file; an error if their verdicts cannot be planned, or their queries lack something."""
-    from pytest_ireval.gate.collection import read_suite_queries
-    from pytest_ireval.rules.planning import find_checks_that_cannot_fail, plan_checks
+def _check_files(paths: Sequence[Path]) -> tuple[int, list[Problem]]:
+    """The number of suites, and all mistakes; a line for each suite and its warnings are printed on the way."""
+    from pytest_ireval.gate.changed_since import Repositories, wrong_watches
+    from pytest_ireval.plugins.conftests import Conftests
     from pytest_ireval.suite.loading import load_suites
 
-    registry = conftests.registry_for(path)
-    suites = load_suites(path, registry)
-    for suite in suites:
-        queries = read_suite_queries(suite, registry)
-        for warning in find_checks_that_cannot_fail(plan_checks(suite, queries), queries):
-            click.echo(escape_unprintable(f"warning: {warning}"))
-    return suites
+    conftests, repositories = Conftests(), Repositories()
+    names: dict[str, Suite] = {}
+    problems: list[Problem] = []
+    for path in paths:
+        registry = conftests.registry_for(path)
+        try:
+            suites = load_suites(path, registry)
+            warnings = [warning for suite in suites for warning in _warn_of_checks_that_cannot_fail(suite, registry)]
+        except IrevalError as error:
+            problems += error.problems
+            continue
+        _print_warnings(warnings)
+        problems += _find_duplicate_names(suites, names)
+        for wrong in (each for suite in suites for each in wrong_watches(suite, repositories)):
+            problems += [] if wrong in problems else [wrong]  # a file that many extend is wrong once
+        for suite in suites:
+            mistakes, warnings = _check_suite(suite, registry)
+            click.echo(f"{suite.shown}: {suite.name}: {_count_parts(suite, mistakes)}")
+            _print_warnings(warnings)
+            problems += mistakes
+    return len(names), problems
 
 
-def _check_suite(suite: Suite, registry: Registry) -> list[Problem]:
-    """The mistakes of a suite, which its line counts; warnings are below it."""
-    said: list[Problem | str] = [*_find_input_mistakes(suite, registry)] or list(
-        _find_tolerance_mistakes(suite, registry)
-    )
-    problems = [each for each in said if isinstance(each, Problem)]
-    counts = f"{format_count(len(suite.metrics), 'metric')}, {format_count(len(suite.rules), 'rule')}"
-    counts = format_count(count_problems(problems), "mistake") if problems else counts
-    click.echo(f"{suite.shown}: {suite.name}: {counts}")
-    for warning in (each for each in said if isinstance(each, str)):
+def _print_warnings(warnings: Sequence[str]) -> None:
+    for warning in warnings:
         click.echo(escape_unprintable(f"warning: {warning}"))
-    return problems
 
 
-def _find_input_mistakes(suite: Suite, registry: Registry) -> Iterator[Problem]:
-    """Mistakes of judgments and of files of rankings that are there; no other source is asked."""
+def _count_parts(suite: Suite, mistakes: Sequence[Problem]) -> str:
+    if mistakes:
+        return format_count(count_problems(mistakes), "mistake")
+    return f"{format_count(len(suite.metrics), 'metric')}, {format_count(len(suite.rules), 'rule')}"
+
+
+def _warn_of_checks_that_cannot_fail(suite: Suite, registry: Registry) -> Sequence[str]:
+    """Raises if the verdicts of the suite cannot be planned, or its queries lack something."""
+    from pytest_ireval.gate.collection import read_suite_queries
+    from pytest_ireval.rules.planning import find_checks_that_cannot_fail, plan_checks
+
+    queries = read_suite_queries(suite, registry)
+    return [*find_checks_that_cannot_fail(plan_checks(suite, queries), queries)]
+
+
+def _check_suite(suite: Suite, registry: Registry) -> tuple[list[Problem], list[str]]:
+    """Mistakes and warnings. Tolerances are looked at only if the inputs are right."""
+    mistakes: list[Problem] = []
+    warnings: list[str] = []
+    try:
+        mistakes, warnings = _check_inputs(suite, registry)
+        if not mistakes:
+            mistakes, of_tolerances = _check_tolerances(suite, registry)
+            warnings += of_tolerances
+    except IrevalError as error:
+        mistakes = [*error.problems]
+    return mistakes, warnings
+
+
+def _check_inputs(suite: Suite, registry: Registry) -> tuple[list[Problem], list[str]]:
+    """Judgments, and files of rankings that are there; no other source is asked."""
     from pytest_ireval.gate.check_inputs import find_id_problem
     from pytest_ireval.gate.clock import read_date
     from pytest_ireval.gate.collect import collect_inputs
@@ -117,19 +135,13 @@ def _find_input_mistakes(suite: Suite, registry: Registry) -> Iterator[Problem]:
     from pytest_ireval.sources.run import find_missing_files
 
     missing = None if suite.source is None else find_missing_files(suite.source.options, suite.path.parent)
-    try:
-        if missing is not None and not missing and _compares_only_with_files(suite):
-            scores = score_inputs(collect_inputs(suite, registry, read_date()))
-            problem = find_id_problem(scores)
-            yield from problem.problems if problem is not None else ()
-            return
-        read_collection(suite, registry, read_date())
-    except IrevalError as error:
-        yield from error.problems
-        return
+    if missing is not None and not missing and _compares_only_with_files(suite):
+        problem = find_id_problem(score_inputs(collect_inputs(suite, registry, read_date())))
+        return [] if problem is None else [*problem.problems], []
+    read_collection(suite, registry, read_date())
     if missing:
-        unchecked = f"rankings are not checked, for there is no file {', '.join(missing)}"
-        click.echo(escape_unprintable(f"warning: {suite.name}: {unchecked}"))
+        return [], [f"{suite.name}: rankings are not checked, for there is no file {', '.join(missing)}"]
+    return [], []
 
 
 def _compares_only_with_files(suite: Suite) -> bool:
@@ -140,7 +152,7 @@ def _compares_only_with_files(suite: Suite) -> bool:
     return all(each is None or isinstance(each.options, RunOptions) for each in references)
 
 
-def _find_tolerance_mistakes(suite: Suite, registry: Registry) -> Iterator[Problem | str]:
+def _check_tolerances(suite: Suite, registry: Registry) -> tuple[list[Problem], list[str]]:
     """Tolerances that make no sense under the stored baseline; warnings of tolerances that ask for too much."""
     from pytest_ireval.gate.clock import read_date
     from pytest_ireval.gate.sensitivity import (
@@ -151,15 +163,10 @@ def _find_tolerance_mistakes(suite: Suite, registry: Registry) -> Iterator[Probl
     )
     from pytest_ireval.rules.planning import find_rules_of_few_weights
 
-    try:
-        known = collect_known(suite, registry, read_date())
-        found = foresee_rules(known)
-    except IrevalError as error:
-        yield from error.problems
-        return
-    yield from find_blind_tolerances(found)
-    yield from find_rules_of_few_weights(known.checks, known.queries, known.weights)
-    yield from find_tolerances_of_nothing(found)
+    known = collect_known(suite, registry, read_date())
+    found = foresee_rules(known)
+    few_weights = find_rules_of_few_weights(known.checks, known.queries, known.weights)
+    return [*find_tolerances_of_nothing(found)], [*find_blind_tolerances(found), *few_weights]
 
 
 def _find_duplicate_names(suites: Sequence[Suite], names: dict[str, Suite]) -> Iterator[Problem]:

@@ -232,11 +232,14 @@ def test_a_full_disk_is_an_error_and_no_traceback(files):
 
 def test_json_is_valid_whatever_the_terminal_can_show(trec_files):
     files = trec_files("caf\u00e9 0 a 1\n\U0001f600 0 a 1\n", "caf\u00e9 Q0 a 1 1 t\n\U0001f600 Q0 a 1 1 t\n")
-    command = [Path(sys.executable).with_name("ireval"), "evaluate", *files, "-m", "RR", "--per-query", "--format", "json"]
+    options = ("-m", "RR", "--per-query", "--format", "json")
+    command = [Path(sys.executable).with_name("ireval"), "evaluate", *files, *options]
 
     done = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii"}, capture_output=True, check=True)
 
-    assert "caf\u00e9" in str(json.loads(done.stdout)) and "\U0001f600" in str(json.loads(done.stdout))
+    found = str(json.loads(done.stdout))
+    assert "caf\u00e9" in found
+    assert "\U0001f600" in found
 
 
 def test_a_dialect_gives_names_the_defaults_of_another_package_and_is_told(ireval, files):
