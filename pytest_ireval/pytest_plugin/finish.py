@@ -133,21 +133,24 @@ class RunEnd:
         self.collected = self.evaluations.read_collected()
         if not self.is_gate:
             self.files.delete_unfinished()
-            return
-        nothing_affected = exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self.is_no_suite_affected
-        if only_shows_information(self.config.option):
-            if not self.collected.files and exitstatus == pytest.ExitCode.OK:
-                session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
-            if nothing_affected:
-                session.exitstatus = pytest.ExitCode.OK
-            return
+        elif only_shows_information(self.config.option):
+            self._end_information(session, exitstatus)
+        else:
+            self._end_gate(session, exitstatus)
+
+    def _end_information(self, session: pytest.Session, exitstatus: int) -> None:
+        """End a run that only lists tests or fixtures: nothing is written."""
+        if not self.collected.files and exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+        if self._is_nothing_affected(exitstatus):
+            session.exitstatus = pytest.ExitCode.OK
+
+    def _end_gate(self, session: pytest.Session, exitstatus: int) -> None:
+        """Each step needs the one before: results say what was accepted, and observers find the files written."""
         suites = self.collected.suites
         if exitstatus == pytest.ExitCode.USAGE_ERROR and not any(self._read_evaluation(suite) for suite in suites):
             self.usage_error = str(sys.exc_info()[1] or "a wrong option")
-        if self.update.is_requested:
-            for suite in suites:
-                evaluation = self._read_evaluation(suite)
-                self.update.accept(suite, evaluation, self._find_sound_checks(suite, evaluation), self.moment)
+        self._accept_baselines()
         completeness = check_completeness(
             self.config,
             suites,
@@ -162,21 +165,31 @@ class RunEnd:
         self.problems = (*unrun, *completeness.problems, *complaints)
         self.result = self._make_run_result(tuple(results.values()), completeness)
         if self.files.folder is not None:
-            cache_templates(self.config)
-            self.result, self.files.templates = add_sections(self.result, suites, self.plugins)
-            evaluations = (self._read_evaluation(suite) for suite in results)
-            rankings = [each.rankings for each in evaluations if each is not None and each.rankings is not None]
-            self.files.rankings = pack_run(self.result, rankings)
+            self.result = self._prepare_report(self.result, results)
         self.write_error = self.files.write(self.result)
         if complaints_at_end := tuple(map(mask_text, self._notify_of_end(self.result, results))):
             self.problems += complaints_at_end
             problems = (*self.result.problems, *complaints_at_end)
             self.result = replace(self.result, verdict="error", problems=problems)
             self.write_error = self.files.write(self.result)
-        shown_result = add_problem(self.result, self.write_error)
-        self.summary_error = append_step_summary(self.files.format_summary, shown_result)
-        if exitstatus == pytest.ExitCode.OK or nothing_affected:
+        self.summary_error = append_step_summary(self.files.format_summary, add_problem(self.result, self.write_error))
+        if exitstatus == pytest.ExitCode.OK or self._is_nothing_affected(exitstatus):
             session.exitstatus = self._choose_exit_status(self.result)
+
+    def _accept_baselines(self) -> None:
+        if self.update.is_requested:
+            for suite in self.collected.suites:
+                evaluation = self._read_evaluation(suite)
+                self.update.accept(suite, evaluation, self._find_sound_checks(suite, evaluation), self.moment)
+
+    def _prepare_report(self, result: RunResult, suites: Iterable[PlannedSuite]) -> RunResult:
+        """The result with the sections that plugins add; the files get their templates and the rankings of this run."""
+        cache_templates(self.config)
+        result, self.files.templates = add_sections(result, self.collected.suites, self.plugins)
+        evaluations = (self._read_evaluation(suite) for suite in suites)
+        rankings = [each.rankings for each in evaluations if each is not None and each.rankings is not None]
+        self.files.rankings = pack_run(result, rankings)
+        return result
 
     @property
     def is_gate(self) -> bool:
@@ -186,6 +199,9 @@ class RunEnd:
     @property
     def is_no_suite_affected(self) -> bool:
         return is_no_suite_affected(self.collected.suites)
+
+    def _is_nothing_affected(self, exitstatus: int) -> bool:
+        return exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self.is_no_suite_affected
 
     def _read_evaluation(self, suite: PlannedSuite) -> SuiteEvaluation | None:
         return self.evaluations.read_evaluation(suite.name)
