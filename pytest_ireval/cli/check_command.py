@@ -75,14 +75,15 @@ def _check_files(paths: Sequence[Path]) -> tuple[int, list[Problem]]:
         registry = conftests.registry_for(path)
         try:
             suites = load_suites(path, registry)
-            warnings = [warning for suite in suites for warning in _warn_of_checks_that_cannot_fail(suite, registry)]
+            warnings = [warning for suite in suites for warning in _check_plan(suite, registry)]
         except IrevalError as error:
             problems += error.problems
             continue
         _print_warnings(warnings)
         problems += _find_duplicate_names(suites, names)
         for wrong in (each for suite in suites for each in wrong_watches(suite, repositories)):
-            problems += [] if wrong in problems else [wrong]  # a file that many extend is wrong once
+            if wrong not in problems:  # a file that many extend is wrong once
+                problems.append(wrong)
         for suite in suites:
             mistakes, warnings = _check_suite(suite, registry)
             click.echo(f"{suite.shown}: {suite.name}: {_count_parts(suite, mistakes)}")
@@ -102,8 +103,8 @@ def _count_parts(suite: Suite, mistakes: Sequence[Problem]) -> str:
     return f"{format_count(len(suite.metrics), 'metric')}, {format_count(len(suite.rules), 'rule')}"
 
 
-def _warn_of_checks_that_cannot_fail(suite: Suite, registry: Registry) -> Sequence[str]:
-    """Raises if the verdicts of the suite cannot be planned, or its queries lack something."""
+def _check_plan(suite: Suite, registry: Registry) -> Sequence[str]:
+    """Warnings of checks that cannot fail; raises if none can be planned, or the queries lack something."""
     from pytest_ireval.gate.collection import read_suite_queries
     from pytest_ireval.rules.planning import find_checks_that_cannot_fail, plan_checks
 
@@ -134,6 +135,7 @@ def _check_inputs(suite: Suite, registry: Registry) -> tuple[list[Problem], list
     from pytest_ireval.gate.score import score_inputs
     from pytest_ireval.sources.run import find_missing_files
 
+    # None: rankings do not come from files, so they are not there before the source is asked.
     missing = None if suite.source is None else find_missing_files(suite.source.options, suite.path.parent)
     if missing is not None and not missing and _compares_only_with_files(suite):
         problem = find_id_problem(score_inputs(collect_inputs(suite, registry, read_date())))

@@ -161,7 +161,7 @@ class RunEnd:
         )
         unrun = () if self.uncollected else tuple(find_unrun_checks(self.config, suites))
         results = {suite: self._make_suite_result(suite) for suite in suites if suite.selected}
-        complaints = dict.fromkeys(self._notify_of_accepted_baselines(results))
+        complaints = dict.fromkeys((*self._adopt_observers(suites), *self._notify_of_accepted_baselines(results)))
         self.problems = (*unrun, *completeness.problems, *complaints)
         self.result = self._make_run_result(tuple(results.values()), completeness)
         if self.files.folder is not None:
@@ -169,6 +169,7 @@ class RunEnd:
         self.write_error = self.files.write(self.result)
         if complaints_at_end := tuple(map(mask_text, self._notify_of_end(self.result, results))):
             self.problems += complaints_at_end
+            # They saw the report that was written; it is written again, so that it tells what was wrong with them.
             problems = (*self.result.problems, *complaints_at_end)
             self.result = replace(self.result, verdict="error", problems=problems)
             self.write_error = self.files.write(self.result)
@@ -292,13 +293,18 @@ class RunEnd:
         ]
         return tuple(dict.fromkeys((*names, *(name for suite in completeness.skipped for name in suite.names))))
 
+    def _adopt_observers(self, suites: Iterable[PlannedSuite]) -> Iterator[str]:
+        """Import the conftest.py files with observers that pytest did not need; yields the complaints about them."""
+        for suite in suites:
+            if suite.selected:
+                try:
+                    self.plugins.adopt_conftests(suite.path, BASELINE_ACCEPTED.encode(), RUN_ENDED.encode())
+                except IrevalError as error:
+                    yield format_inline(error)
+
     def _notify_of_accepted_baselines(self, results: Mapping[PlannedSuite, SuiteResult]) -> Iterator[str]:
         """Call the observers of accepted baselines; yields the complaints about those that raise."""
         for suite, result in results.items():
-            try:
-                self.plugins.adopt_conftests(suite.path, BASELINE_ACCEPTED.encode(), RUN_ENDED.encode())
-            except IrevalError as error:
-                yield format_inline(error)
             if written := self.update.written.get(suite.name):
                 for origin, observer in self.plugins.find_observers(BASELINE_ACCEPTED, suite.path):
                     call = {"suite": result, "acceptance": written.acceptance, "file": written.path}
