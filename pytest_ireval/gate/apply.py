@@ -317,6 +317,7 @@ def _soften(outcome: Outcome, *, warns: bool) -> Outcome:
 def _describe_noise_of_times(metric: Metric, check: Check, scores: Scores, outcome: Outcome) -> str:
     """The noise of the times that a verdict rests on, and the option that lets them decide."""
     noise = describe_time_noise(scores.current, metric, scores.population.mask(check.slice))
+    # A rule that only warns has failed here, and _soften() has not yet made a pass of it.
     failed = outcome.verdict == "fail" if check.only_warns else outcome.verdict == "pass" and outcome.warning
     if failed and check.rule is not None and "on_fail" not in check.rule.options.model_fields_set:
         return f"only a warning, as times vary from run to run: {noise}; on_fail: fail lets this rule decide"

@@ -6,7 +6,7 @@
     explain   find causes, the documents behind the worst queries, and what to judge next
     report    make plain data of it all, which workers send and reports keep
 
-Each step is a function in a file of that name, and takes and returns frozen values.
+Each step is a function in a file of that name, the last one in result.py, and takes and returns frozen values.
 """
 
 from __future__ import annotations

@@ -107,6 +107,7 @@ class Scores:
         """Keep these rows of the queries, in this order; a repeated one counts as often, as in a bootstrap.
 
         Only rules about values of queries have something to look at: lists of repeated queries are not repeated.
+        Counts and notes stay those of all queries.
         """
         place = np.array(rows, np.int64)
         population = take_population(self.population, place)

@@ -182,7 +182,7 @@ class RuleContext:
         """The documents of a query on both sides, with grades; those of the current ranking first."""
         # The current side remembers them, as each rule and slice has a context of its own. One suite may compare with
         # several references, so the reference is part of the key.
-        return self.now.remember((query, self.baseline), lambda: self._place_documents(query))
+        return self.now.remember(("placed documents", query, self.baseline), lambda: self._place_documents(query))
 
     def _place_documents(self, query: str) -> tuple[Placed, ...]:
         grades = self.population.grades(query)

@@ -95,7 +95,8 @@ def correction_factor(options: AlwaysEvidenceOptions, context: RuleContext, p: f
 
         factor = adjusted p / p,
 
-    is kept for its p under other judgments, which the gate never sees.
+    is kept for its p under other judgments, which the gate never sees. So ``p`` must be of the change that the rule's
+    ``p_value`` measures, without the factor for looks.
     """
     if context.adjusted_p is None:
         return look_factor(options, context)

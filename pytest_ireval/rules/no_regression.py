@@ -271,7 +271,8 @@ def _compare_other_slices(options: NoRegressionOptions, context: RuleContext) ->
     """All queries, and the other slices of the same column."""
 
     def compare(other: RuleContext) -> SliceFigures:
-        key = (other.population, other.baseline, str(other.metric), other.slice, options.weighted, options.by_evidence)
+        compared = (other.population, other.baseline, str(other.metric), other.slice)
+        key = ("figures of a slice", *compared, options.weighted, options.by_evidence)
         # Remembered, so that a column of many values is not compared again for each of them.
         return other.now.remember(key, lambda: compute_figures(_measure_change(options, other, None)))
 
