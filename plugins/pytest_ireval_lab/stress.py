@@ -27,14 +27,14 @@ class Draw(NamedTuple):
     size: Integers
     relevant: Mask
 
-    def kept(self, level: int) -> Mask:
+    def select(self, level: int) -> Mask:
         """The judgments that are left at a level in percent; those of a lower level are among them.
 
         Of each query the share is rounded, and one relevant document stays in any case.
         """
         count = (2 * level * self.size + ALL) // (2 * ALL)
-        kept: Mask = self.place < np.maximum(count, self.relevant)
-        return kept
+        selected: Mask = self.place < np.maximum(count, self.relevant)
+        return selected
 
 
 def draw_orders(judgments: Judgments, rel: float, seed: int, repeats: int) -> Iterator[Draw]:
@@ -78,7 +78,7 @@ def reduce_judgments(judgments: Judgments, plan: StressPlan) -> Iterator[Reduced
     for number, draw in enumerate(draw_orders(judgments, plan.rel, plan.seed, plan.repeats)):
         for level in plan.levels:
             if level < ALL:
-                left = drop_judgments(judgments, np.flatnonzero(~draw.kept(level)))
+                left = drop_judgments(judgments, np.flatnonzero(~draw.select(level)))
                 yield ReducedJudgments(level, number, left)
 
 

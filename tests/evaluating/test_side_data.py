@@ -117,12 +117,12 @@ def test_judged_documents_that_were_not_retrieved(tmp_path):
         """The grades as digits."""
         return float("".join(f"{grade:g}" for grade in ranking.unretrieved.values()) or 0)
 
-    def found(rankings, **policies):
+    def score_left(rankings, **policies):
         return evaluate(judgments, rankings, left, policies=Policies(**policies))["Left"].values
 
-    assert found({"q1": ["a", "x"], "q2": ["b", "a"]}) == {"q1": 32, "q2": 0}
-    assert found({"q1": ["a", "b"], "q2": ["b", "a"]}, depth=1) == {"q1": 32, "q2": 1}
-    assert found({"q2": ["x"]}, missing_queries="ignore") == {"q2": 10}
+    assert score_left({"q1": ["a", "x"], "q2": ["b", "a"]}) == {"q1": 32, "q2": 0}
+    assert score_left({"q1": ["a", "b"], "q2": ["b", "a"]}, depth=1) == {"q1": 32, "q2": 1}
+    assert score_left({"q2": ["x"]}, missing_queries="ignore") == {"q2": 10}
 
 
 def test_a_reference_of_other_queries_is_refused():

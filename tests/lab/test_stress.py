@@ -44,9 +44,9 @@ def test_samples_are_nested_and_keep_a_share_of_each_query_and_one_relevant_docu
     (draw,) = draw_orders(judgments, 1, seed, 1)
 
     relevant, before = judgments.grade >= 1, np.ones(len(judgments), bool)
-    assert draw.kept(100).all()
+    assert draw.select(100).all()
     for level in (90, 50, 30, 10, 1):
-        kept = draw.kept(level)
+        kept = draw.select(level)
         assert not (kept & ~before).any()
         for query in range(len(judgments.queries)):
             for kind in (relevant, ~relevant):
@@ -63,7 +63,7 @@ def test_a_draw_depends_on_the_seed_and_the_number_but_not_on_the_order_of_the_r
 
     def left(judgments, seed, number):
         draw = list(draw_orders(judgments, 1, seed, 2))[number]
-        return set(judgments.documents.texts(np.flatnonzero(draw.kept(40))))
+        return set(judgments.documents.texts(np.flatnonzero(draw.select(40))))
 
     assert left(one, 7, 0) == left(other, 7, 0)
     assert len({frozenset(left(one, seed, number)) for seed in (7, 8) for number in (0, 1)}) == 4
@@ -77,7 +77,7 @@ def test_figures_are_those_of_two_comparisons():
 
     known = convert_judgments(judgments, grades="integer", origin="judgments")
     (draw,) = draw_orders(known, 1, 7, 1)
-    fewer = drop_judgments(known, np.flatnonzero(~draw.kept(40)))
+    fewer = drop_judgments(known, np.flatnonzero(~draw.select(40)))
     whole, part = (
         [list(evaluate(by, ranking, "AP")["AP"].values.values()) for ranking in rankings.values()]
         for by in (known, fewer)
@@ -96,7 +96,7 @@ def test_figures_are_those_of_two_comparisons():
     assert found.tau == pytest.approx(stats.kendalltau(*(np.mean(v, axis=1) for v in (part, whole))).statistic)
     assert found.tau == compare_orders([np.mean(v) for v in part], [np.mean(v) for v in whole]).tau
     assert found.tau_sd is None
-    assert found.judgments == int(draw.kept(40).sum())
+    assert found.judgments == int(draw.select(40).sum())
 
 
 def test_equal_systems_have_no_order_and_no_significant_pair():

@@ -145,7 +145,7 @@ def _describe_draws(judgments: Judgments, plan: StressPlan) -> Iterator[str]:
     if relevant == len(judgments):
         yield "no judged document is not relevant: condensed lists are perfect, and Bpref is the share that was found"
     lowest = plan.levels[-1]
-    left = int(next(draw_orders(judgments, plan.rel, plan.seed, 1)).kept(lowest).sum())
+    left = int(next(draw_orders(judgments, plan.rel, plan.seed, 1)).select(lowest).sum())
     if abs(left - lowest * len(judgments) / ALL) > 0.005 * len(judgments):
         yield (
             f"left at {lowest}%: {format_count(left, 'judgment')} ({left / len(judgments):.0%}), "
