@@ -105,7 +105,7 @@ def _count_parts(suite: Suite, mistakes: Sequence[Problem]) -> str:
 
 def _check_plan(suite: Suite, registry: Registry) -> Sequence[str]:
     """Warnings of checks that cannot fail; raises if none can be planned, or the queries lack something."""
-    from pytest_ireval.gate.collection import read_suite_queries
+    from pytest_ireval.gate.queries_and_judgments import read_suite_queries
     from pytest_ireval.rules.planning import find_checks_that_cannot_fail, plan_checks
 
     queries = read_suite_queries(suite, registry)
@@ -131,7 +131,7 @@ def _check_inputs(suite: Suite, registry: Registry) -> tuple[list[Problem], list
     from pytest_ireval.gate.check_inputs import find_id_problem
     from pytest_ireval.gate.clock import read_date
     from pytest_ireval.gate.collect import collect_inputs
-    from pytest_ireval.gate.collection import read_collection
+    from pytest_ireval.gate.queries_and_judgments import read_collection
     from pytest_ireval.gate.score import score_inputs
     from pytest_ireval.sources.run import find_missing_files
 

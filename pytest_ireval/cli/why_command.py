@@ -42,10 +42,9 @@ from pytest_ireval.errors import (
 )
 from pytest_ireval.explaining import why
 from pytest_ireval.gate.clock import read_date
-from pytest_ireval.gate.collect import collect_inputs
-from pytest_ireval.gate.collection import adapt_metric, read_collection
-from pytest_ireval.gate.fingerprinting import compute_fingerprints, fingerprint_suite_judgments
+from pytest_ireval.gate.collect import collect_inputs, compute_fingerprints, fingerprint_suite_judgments
 from pytest_ireval.gate.last_run import FILE, LastRun, identify_baseline, list_changed_inputs, read_last_run
+from pytest_ireval.gate.queries_and_judgments import adapt_metric, read_collection
 from pytest_ireval.gate.score import score_inputs
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.conftests import Conftests

@@ -18,6 +18,7 @@ from pytest_ireval.errors import (
 )
 from pytest_ireval.gate.check_inputs import check_inputs
 from pytest_ireval.gate.check_merge_base import check_merge_base
+from pytest_ireval.gate.check_waivers import check_waiver, find_losses_of_waived_queries
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.finding import Finding, describe_error
 from pytest_ireval.gate.movement import trace_way_from_anchor
@@ -26,7 +27,6 @@ from pytest_ireval.gate.notes import list_notes
 from pytest_ireval.gate.references import describe_restoring
 from pytest_ireval.gate.run_context import RunContext
 from pytest_ireval.gate.score import Scores
-from pytest_ireval.gate.waived_queries import check_waiver, find_losses_of_waived_queries
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.outcome import VERDICTS, Outcome
 from pytest_ireval.results.plain import from_plain, to_plain

@@ -15,8 +15,8 @@ import numpy as np
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.gate.apply import apply_rules
-from pytest_ireval.gate.collection import Collection, DocumentNames
 from pytest_ireval.gate.comparison import ComparedSides, ScoredReference
+from pytest_ireval.gate.queries_and_judgments import Collection, DocumentNames
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.sensitivity import Known, estimate_spread
 from pytest_ireval.results.suite_result import QueryTable, RunResult

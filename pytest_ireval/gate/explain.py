@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
+from pytest_ireval.errors import IrevalError, make_exception_problem
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.diagnosing import describe_unknown_fields, diagnose_change
-from pytest_ireval.gate.engine_explanations import ask_engine
+from pytest_ireval.gate.fetching import make_request
 from pytest_ireval.gate.query_documents import collect_query_documents, point_to_documents
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.to_judge import list_documents_to_judge
-from pytest_ireval.results.outcome import Diagnosis, Outcome
+from pytest_ireval.progress import SILENT
+from pytest_ireval.results.outcome import Diagnosis, Outcome, Placed
 from pytest_ireval.results.suite_result import EngineExplanation, QueryDocuments, ToJudge
 from pytest_ireval.rules.planning import Check
 
@@ -48,3 +51,66 @@ def explain_outcomes(
         to_judge=to_judge,
         notes=(*([unknown] if unknown and not named else []), *run_diagnoses.complaints, *engine_notes),
     )
+
+
+EXPLAINED_QUERIES, EXPLAINED_DOCUMENTS = 5, 2
+MOST_LINES, MOST_LETTERS, MOST_SECONDS = 40, 200, 60.0
+"""The size of an explanation, and how long the source may take for it."""
+
+
+def ask_engine(
+    inputs: Inputs, outcomes: Sequence[Outcome], documents: Sequence[QueryDocuments]
+) -> tuple[tuple[EngineExplanation, ...], tuple[str, ...]]:
+    """Ask the source why documents that moved have their scores, if a rule fails; and a note if it does not say."""
+    source, there = inputs.suite.source, {each.query: each for each in documents}
+    explain = source.kind.explain if source is not None else None
+    red = dict.fromkeys(each.query for outcome in outcomes if outcome.verdict == "fail" for each in outcome.queries)
+    pairs = [
+        (query, placed)
+        for query in islice((query for query in red if query in there), EXPLAINED_QUERIES)
+        for placed in _moved_most(there[query], inputs.suite.depth)
+    ]
+    if source is None or explain is None or not pairs:
+        return (), ()
+    documents_keys = inputs.suite.documents
+    if documents_keys.spans is not None or documents_keys.collapse:
+        wanted = getattr(source.options, "explain", True)
+        return (), ("explain has no effect with documents: spans or collapse: the index has other ids",) * wanted
+    from pytest_ireval.sources.calls import make_calls
+    from pytest_ireval.sources.live.exchange import AttemptError  # which most runs can do without
+
+    request = make_request(inputs.collection)
+
+    def explain_document(number: int) -> list[str]:
+        query, placed = pairs[number]
+        return [
+            str(line)[:MOST_LETTERS]
+            for line in islice(explain(source.options, request, query, placed.document), MOST_LINES)
+        ]
+
+    answers = make_calls(explain_document, len(pairs), 2, MOST_SECONDS, SILENT)
+    found = tuple(
+        EngineExplanation(query, placed.document, placed.now, placed.baseline, tuple(answer.value))
+        for (query, placed), answer in zip(pairs, answers, strict=False)
+        if answer.value
+    )
+    if not answers[-1].failed:
+        return found, ()
+    query, placed = pairs[len(answers) - 1]
+    error = answers[-1].error or AttemptError(f"no answer in {MOST_SECONDS:g}s")
+    known = isinstance(error, IrevalError | AttemptError)
+    why = " ".join((str(error) if known else make_exception_problem("it", error).complaint).split())
+    return found, (f"the source does not explain document {placed.document} of query {query}: {why}",)
+
+
+def _moved_most(documents: QueryDocuments, depth: int) -> list[Placed]:
+    """The documents that changed metrics most; then those that moved over most ranks."""
+
+    def size(place: int) -> tuple[float, int]:
+        placed = documents.documents[place]
+        share = max((abs(shares[place] or 0.0) for shares in documents.shares.values()), default=0.0)
+        return share, abs((placed.now or depth + 1) - (placed.baseline or depth + 1))
+
+    sizes = {place: size(place) for place in range(len(documents.documents))}
+    most = sorted((place for place in sizes if any(sizes[place])), key=lambda place: sizes[place], reverse=True)
+    return [documents.documents[place] for place in most[:EXPLAINED_DOCUMENTS]]

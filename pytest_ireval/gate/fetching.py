@@ -16,7 +16,7 @@ from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import Fields, read_fields
 from pytest_ireval.data.views import keep_first_documents
 from pytest_ireval.errors import InputError, Problem, SourceError
-from pytest_ireval.gate.collection import Collection, DocumentNames, lowest_relevant_grade
+from pytest_ireval.gate.queries_and_judgments import Collection, DocumentNames, lowest_relevant_grade
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.sources.answers import fetch_answers

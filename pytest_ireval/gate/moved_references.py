@@ -17,7 +17,7 @@ from pytest_ireval.gate.finding import Finding
 from pytest_ireval.gate.lowered_figures import ComparedFigure, add_finding, can_fail, compare_figure, format_line
 from pytest_ireval.gate.merge_base import refuse_too_little, score_baseline
 from pytest_ireval.gate.score import Scores
-from pytest_ireval.gate.scoring import score_rankings, share_queries
+from pytest_ireval.gate.score_rankings import score_rankings, share_queries
 from pytest_ireval.gate.weaker_suite import pair_checks, queries_at_base, suite_at_base
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.repositories.merge_base import MergeBase

@@ -10,7 +10,7 @@ import numpy as np
 from pytest_ireval.baseline.changes import find_changed_queries
 from pytest_ireval.data.views import split_queries
 from pytest_ireval.gate.collect import Inputs
-from pytest_ireval.gate.scoring import score_rankings
+from pytest_ireval.gate.score_rankings import score_rankings
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregate_values
 from pytest_ireval.rules.population import Population

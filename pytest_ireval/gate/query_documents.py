@@ -18,7 +18,7 @@ from pytest_ireval.errors import MetricError
 from pytest_ireval.evaluating.evaluation import apply_policies
 from pytest_ireval.evaluating.recall_precision import compute_r_precision, find_relevant, interpolate_precision
 from pytest_ireval.explaining import show_steps
-from pytest_ireval.gate.collection import lowest_relevant_grade
+from pytest_ireval.gate.queries_and_judgments import lowest_relevant_grade
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score

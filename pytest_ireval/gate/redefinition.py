@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.baseline.record import Baseline, Fingerprints, JudgmentPrints, StoredMetric
-from pytest_ireval.gate.collection import Collection
+from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregate_values
 from pytest_ireval.results.outcome import Restated

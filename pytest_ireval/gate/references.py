@@ -22,10 +22,10 @@ from pytest_ireval.errors import (
     format_inline,
 )
 from pytest_ireval.gate.collect import Inputs, OtherReference
-from pytest_ireval.gate.collection import Collection
-from pytest_ireval.gate.comparison import ComparedSides, ScoredReference
+from pytest_ireval.gate.comparison import ScoredReference, compare
 from pytest_ireval.gate.fetching import refuse_missing_queries
 from pytest_ireval.gate.lacks import PLAIN, SCORES, find_lacks, split_times
+from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.redefinition import (
     NEW_VERSION,
     ScoredAgain,
@@ -33,8 +33,7 @@ from pytest_ireval.gate.redefinition import (
     find_restated,
     list_definitions,
 )
-from pytest_ireval.gate.scoring import QueryIds, add_overlaps, find_unknown_queries, score_rankings, share_queries
-from pytest_ireval.gate.unjudged import UnjudgedEffects
+from pytest_ireval.gate.score_rankings import QueryIds, find_unknown_queries, score_rankings
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.rules.side import Side
@@ -44,13 +43,6 @@ from pytest_ireval.words import format_count, format_some
 
 MOST_REMOVED = 0.05
 """A larger share of queries or values that are gone is no change of the suite, but a mistake."""
-
-
-def compare(collection: Collection, current: Side, reference: Side, unknown: QueryIds) -> ComparedSides:
-    """Complete both sides for rules that compare them; ``unknown`` are queries that the reference does not have."""
-    ours, theirs = share_queries(collection, current, reference, unknown)
-    ours = add_overlaps(collection, ours, theirs)
-    return ComparedSides(ours, theirs, UnjudgedEffects(collection, ours, theirs))
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, IrevalError
 from pytest_ireval.gate.collect import Inputs
-from pytest_ireval.gate.collection import Collection
 from pytest_ireval.gate.finding import Finding
 from pytest_ireval.gate.lowered_figures import SAME, ComparedFigure, add_finding, compare_figure, format_line
+from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.score import Scores
-from pytest_ireval.gate.scoring import score_rankings
+from pytest_ireval.gate.score_rankings import score_rankings
 from pytest_ireval.gate.weaker_suite import judgments_at_base, suite_at_base
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.repositories.tree import Tree

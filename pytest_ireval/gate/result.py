@@ -15,10 +15,10 @@ from pytest_ireval.data.document_texts import add_texts
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.errors import IrevalError, format_error_lines
 from pytest_ireval.gate.collect import Inputs
-from pytest_ireval.gate.collection import lowest_relevant_grade
 from pytest_ireval.gate.diagnosing import collect_document_texts
 from pytest_ireval.gate.explain import ExplainedOutcomes
 from pytest_ireval.gate.notes import list_notes
+from pytest_ireval.gate.queries_and_judgments import lowest_relevant_grade
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregate_values

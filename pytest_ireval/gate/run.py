@@ -20,9 +20,9 @@ from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.apply import apply_checks, describe_broken_suite
 from pytest_ireval.gate.clock import read_date
 from pytest_ireval.gate.collect import Inputs, collect_inputs
-from pytest_ireval.gate.collection import read_suite_judgments, read_suite_queries
 from pytest_ireval.gate.explain import explain_outcomes
 from pytest_ireval.gate.needs import needs_columns, refuse_unmet_needs, refuse_wrong_requests, requests_name_columns
+from pytest_ireval.gate.queries_and_judgments import read_suite_judgments, read_suite_queries
 from pytest_ireval.gate.result import make_broken_result, make_result
 from pytest_ireval.gate.run_context import RunContext
 from pytest_ireval.gate.score import Scores, score_inputs

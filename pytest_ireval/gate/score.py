@@ -9,20 +9,13 @@ import numpy as np
 
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.collect import Inputs
-from pytest_ireval.gate.collection import Collection
-from pytest_ireval.gate.comparison import (
-    ComparedSides,
-    ScoredReference,
-    mirror,
-    mix,
-    take_comparison,
-    take_population,
-    take_values,
-)
+from pytest_ireval.gate.comparison import ComparedSides, ScoredReference, compare
 from pytest_ireval.gate.merge_base import MergeBaseScores, score_merge_base
 from pytest_ireval.gate.noise import UnstableSource, find_instability
-from pytest_ireval.gate.references import compare, compare_with_anchor, compare_with_baseline, compare_with_source
-from pytest_ireval.gate.scoring import ScoredRankings, add_judged_shares, score_rankings
+from pytest_ireval.gate.queries_and_judgments import Collection
+from pytest_ireval.gate.references import compare_with_anchor, compare_with_baseline, compare_with_source
+from pytest_ireval.gate.score_rankings import ScoredRankings, add_judged_shares, score_rankings
+from pytest_ireval.gate.what_if import mirror, mix, take_comparison, take_population, take_values
 from pytest_ireval.results.suite_result import Counts
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.side import Side

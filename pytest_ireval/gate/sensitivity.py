@@ -15,7 +15,7 @@ from pytest_ireval.baseline.reading import read_baseline
 from pytest_ireval.baseline.record import Acceptance, Baseline, StoredMetric, spread_key
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import Problem
-from pytest_ireval.gate.collection import read_suite_queries, read_weights
+from pytest_ireval.gate.queries_and_judgments import read_suite_queries, read_weights
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.rules.metric_change import distance_to_worst

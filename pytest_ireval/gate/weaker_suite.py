@@ -17,7 +17,7 @@ from pytest_ireval.baseline.at_base import read_suite_names
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import InputError, IrevalError, format_inline
-from pytest_ireval.gate.collection import read_suite_judgments, read_suite_queries
+from pytest_ireval.gate.queries_and_judgments import read_suite_judgments, read_suite_queries
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.repositories.tree import Tree
 from pytest_ireval.rules.planning import Check, plan_checks

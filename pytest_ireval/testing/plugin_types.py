@@ -21,10 +21,10 @@ from pytest_ireval.errors import PluginError, Problem
 from pytest_ireval.evaluating.evaluation import prepare_evaluation
 from pytest_ireval.gate.apply import apply_rules
 from pytest_ireval.gate.collect import collect_inputs
-from pytest_ireval.gate.collection import Collection, DocumentNames
+from pytest_ireval.gate.queries_and_judgments import Collection, DocumentNames
 from pytest_ireval.gate.run import make_plan
 from pytest_ireval.gate.score import Scores, score_inputs
-from pytest_ireval.gate.scoring import score_rankings
+from pytest_ireval.gate.score_rankings import score_rankings
 from pytest_ireval.gate.unjudged import UnjudgedEffects
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.manager import installed_registry

@@ -7,8 +7,8 @@ from pytest_ireval import load_registry
 from pytest_ireval.data.coerce import coerce_rankings
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.evaluating.evaluation import prepare_evaluation
-from pytest_ireval.gate.collection import Collection, DocumentNames
-from pytest_ireval.gate.scoring import score_rankings
+from pytest_ireval.gate.queries_and_judgments import Collection, DocumentNames
+from pytest_ireval.gate.score_rankings import score_rankings
 from pytest_ireval.gate.unjudged import UnjudgedEffects
 from pytest_ireval.results.policies import Policies
 from pytest_ireval.rules.population import Population

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_ireval import run_gate
 from pytest_ireval.errors import SuiteError
-from pytest_ireval.gate.collection import read_suite_queries
+from pytest_ireval.gate.queries_and_judgments import read_suite_queries
 from pytest_ireval.gate.sensitivity import collect_known, find_tolerances_of_nothing, foresee_rules
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.rules.planning import find_checks_that_cannot_fail, plan_checks

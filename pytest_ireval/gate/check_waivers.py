@@ -12,7 +12,7 @@ from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.finding import Finding
 from pytest_ireval.gate.notes import describe_time_left
 from pytest_ireval.gate.score import Scores
-from pytest_ireval.gate.scoring import score_rankings
+from pytest_ireval.gate.score_rankings import score_rankings
 from pytest_ireval.rules.side import Side
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.suite.suite import Waiver

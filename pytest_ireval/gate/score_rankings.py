@@ -18,7 +18,7 @@ from pytest_ireval.data.views import cut_to_depth, select_queries
 from pytest_ireval.errors import InputError, IrevalError, MetricError
 from pytest_ireval.evaluating.evaluation import EvaluationSetup, apply_policies, build_evaluation, find_deepest_rank
 from pytest_ireval.evaluating.recall_precision import LEVELS, compute_r_precision, find_relevant, interpolate_precision
-from pytest_ireval.gate.collection import Collection, adapt_metric, lowest_relevant_grade
+from pytest_ireval.gate.queries_and_judgments import Collection, adapt_metric, lowest_relevant_grade
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score
 from pytest_ireval.results.evaluation import Evaluation, MetricResult, describe_ties
