@@ -1,36 +1,31 @@
 """``ireval check`` reads judgments and files of rankings too, and names what would stop the gate."""
 
 import pytest
+from suite_files import write_queries, write_suite
 
 RANKINGS = "".join(f"q{q} Q0 d{n} {n} {9 - n} x\n" for q in range(3) for n in range(1, 5))
 JUDGMENTS = "".join(f"q{q} 0 d{n} {n % 3}\n" for q in range(3) for n in range(1, 5))
-SUITE = """\
-ireval: 1
-suite: shop
-source: {run: runs/*.trec}
-judgments: judgments.txt
-rules:
-  - threshold: {AP: ">= 0.1"}
-"""
+PYTHON = "{python: search:search}"
 
 
 @pytest.fixture
-def checked(tmp_path, monkeypatch, ireval):
+def check(tmp_path, monkeypatch, ireval):
+    """Checks a suite about these judgments and rankings."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
 
-    def check(rankings=RANKINGS, judgments=JUDGMENTS, suite=SUITE):
+    def write_and_check(rankings=RANKINGS, judgments=JUDGMENTS, source="{run: runs/*.trec}", **keys):
         if rankings is not None:
             (tmp_path / "runs/now.trec").write_text(rankings)
         (tmp_path / "judgments.txt").write_text(judgments)
-        (tmp_path / "shop.ireval.yaml").write_text(suite)
+        write_suite(tmp_path, "threshold: {AP: '>= 0.1'}", source=source, **keys)
         return ireval("check", "shop.ireval.yaml")
 
-    return check
+    return write_and_check
 
 
-def test_sound_ones_have_no_mistake(checked):
-    assert checked() == (0, "shop.ireval.yaml: shop: 1 metric, 1 rule\n", "")
+def test_sound_inputs_have_no_mistake(check):
+    assert check() == (0, "shop.ireval.yaml: shop: 1 metric, 1 rule\n", "")
 
 
 @pytest.mark.parametrize(
@@ -44,34 +39,34 @@ def test_sound_ones_have_no_mistake(checked):
     ],
     ids=["swapped", "no rankings", "other documents", "a missing query", "a bad line"],
 )
-def test_a_mistake_of_an_input_is_named(checked, inputs, complaint):
-    found = checked(**inputs)
+def test_a_mistake_of_an_input_is_named(check, inputs, complaint):
+    printed = check(**inputs)
 
-    assert found.code == 1
-    assert complaint in found.out
-    assert found.out.endswith("1 mistake\n")
-
-
-def test_rankings_that_are_not_there_yet_are_a_warning(checked):
-    found = checked(rankings=None)
-
-    assert found.code == 0
-    assert "warning: shop: rankings are not checked, for there is no file runs/*.trec\n" in found.out
+    assert printed.code == 1
+    assert complaint in printed.out
+    assert printed.out.endswith("1 mistake\n")
 
 
-def test_no_other_source_is_asked(checked, tmp_path):
+def test_rankings_that_are_not_there_yet_are_a_warning(check):
+    printed = check(rankings=None)
+
+    assert printed.code == 0
+    assert "warning: shop: rankings are not checked, for there is no file runs/*.trec\n" in printed.out
+
+
+def test_no_other_source_is_asked(check, tmp_path):
     (tmp_path / "search.py").write_text("def search(text):\n    raise SystemExit('asked')\n")
 
-    assert checked(suite=SUITE.replace("{run: runs/*.trec}", "{python: search:search}")).code == 0
-    assert checked(suite=SUITE.replace("{run: runs/*.trec}", "{python: search:search}"), judgments="").code == 1
+    assert check(source=PYTHON).code == 0
+    assert check(source=PYTHON, judgments="").code == 1
 
 
-def test_wrong_weights_name_the_suite_and_are_all_counted(checked, tmp_path):
-    rows = "".join(f"q{number}\tshoes\t한국어\n" for number in range(30))
-    (tmp_path / "queries.tsv").write_text(f"id\ttext\tlanguage\n{rows}")
-    suite = SUITE.replace("rules:", "queries: queries.tsv\nweight: language\nrules:")
+def test_wrong_weights_name_the_suite_and_are_all_counted(check, tmp_path):
+    queries = [f"q{number}" for number in range(30)]
+    write_queries(tmp_path / "queries.tsv", queries, language=["한국어"] * 30)
+    judgments = "".join(f"{query} 0 d1 1\n" for query in queries)
 
-    code, out, _ = checked(suite=suite, judgments="".join(f"q{n} 0 d1 1\n" for n in range(30)))
+    code, out, _ = check(judgments=judgments, queries="queries.tsv", weight="language")
 
     assert code == 1
     assert out.startswith(

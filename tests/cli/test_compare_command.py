@@ -9,33 +9,31 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from suite_files import write_judgments, write_rankings
 
 from pytest_ireval import Comparison
 
 QUERIES = [f"q{i}" for i in range(8)]
-JUDGMENTS = "".join(f"{query} 0 good 1\n{query} 0 bad 0\n" for query in QUERIES)
 
 
-def rankings(places):
-    """TREC lines with the relevant document at the given place of each query; 0: the query is missing."""
-    lines = []
-    for query, place in zip(QUERIES, places, strict=True):
-        documents = [*("x1", "x2", "x3")[: place - 1], "good", "bad"] if place else []
-        lines += [f"{query} Q0 {document} 0 {9 - i} t\n" for i, document in enumerate(documents)]
-    return "".join(lines)
+def write_ranks(name, ranks):
+    """Write rankings with the relevant document at these ranks, by query; 0: the query is missing."""
+    rankings = {
+        query: [*("x1", "x2", "x3")[: rank - 1], "good", "bad"]
+        for query, rank in zip(QUERIES, ranks, strict=True)
+        if rank
+    }
+    write_rankings(Path(name), rankings)
 
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     """Judgments and three rankings in the current folder."""
     monkeypatch.chdir(tmp_path)
-    for name, text in (
-        ("judgments", JUDGMENTS),
-        ("mixed", rankings([2, 2, 2, 2, 2, 2, 1, 4])),
-        ("best", rankings([1, 1, 1, 1, 1, 1, 1, 2])),
-        ("last", rankings([4, 4, 4, 4, 4, 0, 1, 1])),
-    ):
-        Path(f"{name}.txt").write_text(text, encoding="utf-8")
+    write_judgments(Path("judgments.txt"), dict.fromkeys(QUERIES, {"good": 1, "bad": 0}))
+    write_ranks("mixed.txt", [2, 2, 2, 2, 2, 2, 1, 4])
+    write_ranks("best.txt", [1, 1, 1, 1, 1, 1, 1, 2])
+    write_ranks("last.txt", [4, 4, 4, 4, 4, 0, 1, 1])
     return ["judgments.txt", "mixed.txt", "best.txt", "last.txt"]
 
 
@@ -171,8 +169,8 @@ def test_ignored_queries_are_left_out_of_all_rankings(ireval, files):
 
 
 def test_equal_differences_are_tested_by_their_signs_and_that_is_said(ireval, files):
-    for name, place in (("one", 1), ("two", 2)):
-        Path(f"{name}.txt").write_text(rankings([place] * 8), encoding="utf-8")
+    write_ranks("one.txt", [1] * 8)
+    write_ranks("two.txt", [2] * 8)
 
     out = ireval("compare", "judgments.txt", "one.txt", "two.txt", "-m", "RR").out
 
@@ -182,8 +180,9 @@ def test_equal_differences_are_tested_by_their_signs_and_that_is_said(ireval, fi
 
 def test_a_single_query_says_nothing_of_chance(ireval, tmp_path):
     paths = [tmp_path / name for name in ("judgments", "one", "two")]
-    for path, text in zip(paths, ("q 0 a 1\n", "q Q0 a 1 1 t\n", "q Q0 b 1 1 t\n"), strict=True):
-        path.write_text(text)
+    write_judgments(paths[0], {"q": {"a": 1}})
+    write_rankings(paths[1], {"q": ["a"]})
+    write_rankings(paths[2], {"q": ["b"]})
 
     out = ireval("compare", *paths, "-m", "RR").out
 
@@ -207,7 +206,7 @@ def twenty(files):
     """Twenty rankings, each a little worse than the one before."""
     names = [f"system{i:02}.txt" for i in range(20)]
     for i, name in enumerate(names):
-        Path(name).write_text(rankings([1 + (i * (query + 1)) % 40 // 10 for query in range(8)]), encoding="utf-8")
+        write_ranks(name, [1 + (i * (query + 1)) % 40 // 10 for query in range(8)])
     return ["judgments.txt", *names]
 
 
@@ -276,10 +275,10 @@ def test_two_rankings_are_drawn(ireval, files):
 
     assert outcome == (0, plain.out, "wrote picture.svg\n")
     root = ElementTree.parse("picture.svg").getroot()
-    said = root.findtext("{*}title"), root.findtext("{*}desc")
-    assert said[0] == "best (now) compared with mixed (baseline)"
-    assert "all: 8 queries, R-precision 0.125 → 0.875." in said[1]
-    assert "mean change +0.4062; 0 worse, 7 better, 1 the same. The best is q5: 0.500 → 1.000." in said[1]
+    title, description = root.findtext("{*}title"), root.findtext("{*}desc")
+    assert title == "best (now) compared with mixed (baseline)"
+    assert "all: 8 queries, R-precision 0.125 → 0.875." in description
+    assert "mean change +0.4062; 0 worse, 7 better, 1 the same. The best is q5: 0.500 → 1.000." in description
     parts = [part for part in root.findall("{*}g") if part.get("transform", "").startswith("translate(0 ")]
     assert [part.findtext("{*}text[@class='heading']") for part in parts] == [
         "Precision at each recall",

@@ -1,29 +1,22 @@
 """What commands say when they are called in a way that cannot mean anything, and leave with exit code 2."""
 
 import pytest
-
-JUDGMENTS = "q1 0 a 1\nq1 0 b 0\n"
-RANKINGS = "q1 Q0 a 1 2.0 x\nq1 Q0 b 2 1.0 x\n"
-SUITE = "ireval: 1\nsuite: shop\nsource: {run: run.txt}\njudgments: one.txt\nrules: [{threshold: {P@2: '> 0.1'}}]\n"
-EMPTY = "ireval: 1\nsuite: counts\nsource: {run: run.txt}\nqueries: q.tsv\nrules: [{threshold: {Empty: '<= 0'}}]\n"
-MATRIX = SUITE.replace("suite: shop", "suite: shop-{lang}\nmatrix: {lang: [run, run2]}").replace(
-    "{run: run.txt}", "{run: '{lang}.txt'}"
-)
+from suite_files import write_judgments, write_queries, write_rankings, write_suite
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name, text in {
-        "one.txt": JUDGMENTS,
-        "run.txt": RANKINGS,
-        "run2.txt": RANKINGS,
-        "q.tsv": "id\ttext\nq1\tmug\n",
-        "shop.ireval.yaml": SUITE,
-        "many.ireval.yaml": MATRIX,
-        "counts.ireval.yaml": EMPTY,
-    }.items():
-        (tmp_path / name).write_text(text)
+    write_judgments(tmp_path / "one.txt", {"q1": {"a": 1, "b": 0}})
+    for name in ("run", "run2"):
+        write_rankings(tmp_path / f"{name}.txt", {"q1": ["a", "b"]})
+    write_queries(tmp_path / "q.tsv", ["q1"])
+    write_suite(tmp_path, "threshold: {P@2: '> 0.1'}", source="{run: run.txt}", judgments="one.txt")
+    matrix = {"suite": "shop-{lang}", "source": "{run: '{lang}.txt'}", "matrix": "{lang: [run, run2]}"}
+    many = write_suite(tmp_path, "threshold: {P@2: '> 0.1'}", judgments="one.txt", **matrix)
+    many.rename(tmp_path / "many.ireval.yaml")
+    counts = {"suite": "counts", "source": "{run: run.txt}", "queries": "q.tsv", "judgments": None}
+    write_suite(tmp_path, "threshold: {Empty: '<= 0'}", **counts)
     (tmp_path / "empty").mkdir()
 
 

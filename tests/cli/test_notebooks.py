@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from suite_files import write_judgments, write_rankings, write_suite
 
-from pytest_ireval import IrevalError, compare, evaluate, load_suite, run_gate, why
-from pytest_ireval import notebooks as drawing
+from pytest_ireval import IrevalError, compare, evaluate, load_suite, notebooks, run_gate, why
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NOTEBOOK = json.loads((EXAMPLES / "gate_in_a_notebook.ipynb").read_text(encoding="utf-8"))
 JUDGMENTS = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}}
 GOOD, BAD = {"q1": ["a", "b"], "q2": ["c"]}, {"q1": ["x", "b"], "q2": ["y", "c"]}
-SUITE = "ireval: 1\nsuite: shop\nsource: {run: run.txt}\njudgments: one.txt\nrules: [{threshold: {P@1: '> 0.9'}}]\n"
 
 
 def cells_of(html):
@@ -61,27 +60,26 @@ def test_an_explanation_shows_its_steps_and_has_a_row_for_each_document():
 
 
 @pytest.fixture
-def judged(tmp_path):
-    (tmp_path / "one.txt").write_text("q1 0 a 1\n")
-    (tmp_path / "run.txt").write_text("q1 Q0 <b>& 1 2.0 x\nq1 Q0 a 2 1.0 x\n")
-    (tmp_path / "shop.ireval.yaml").write_text(SUITE)
-    return run_gate(load_suite(tmp_path / "shop.ireval.yaml"))
+def gate_result(tmp_path):
+    write_judgments(tmp_path / "judgments.txt", {"q1": {"a": 1}})
+    write_rankings(tmp_path / "rankings.txt", {"q1": ["<b>&", "a"]})
+    return run_gate(load_suite(write_suite(tmp_path, "threshold: {P@1: '> 0.9'}")))
 
 
-def test_a_gate_shows_its_verdicts_and_its_page(judged):
-    html = judged._repr_html_()
+def test_a_gate_shows_its_verdicts_and_its_page(gate_result):
+    html = gate_result._repr_html_()
 
     assert html.startswith("<div><p><b>shop: fail</b></p>")
     assert ["fail", "threshold::P_1", "P@1 is 0.0000 (must be &gt; 0.9)"] in cells_of(html.partition("<iframe")[0])
     assert html.count("<iframe") == 1
     assert 'sandbox="allow-scripts"' in html
-    assert judged.to_frame().to_dict("list") == {"query": ["q1"], "text": [""], "P@1": [0.0]}
+    assert gate_result.to_frame().to_dict("list") == {"query": ["q1"], "text": [""], "P@1": [0.0]}
 
 
-def test_a_page_that_is_too_large_is_said_to_be(judged, monkeypatch):
-    monkeypatch.setattr(drawing, "LARGEST", 1000)
+def test_a_page_that_is_too_large_is_said_to_be(gate_result, monkeypatch):
+    monkeypatch.setattr(notebooks, "LARGEST", 1000)
 
-    html = judged._repr_html_()
+    html = gate_result._repr_html_()
     assert "<iframe" not in html
     assert "too large for a notebook" in html
 
@@ -100,7 +98,7 @@ def test_a_library_that_is_not_there_or_unknown_is_named(monkeypatch):
     result = evaluate(JUDGMENTS, GOOD, ["AP"])
     with pytest.raises(IrevalError, match="'numpy' is not a library of data frames"):
         result.to_frame("numpy")
-    monkeypatch.setattr(drawing, "find_spec", lambda _: None)
+    monkeypatch.setattr(notebooks, "find_spec", lambda _: None)
     with pytest.raises(IrevalError, match="needs pandas or polars, which is not installed\n  pip install pandas"):
         result.to_frame()
     with pytest.raises(IrevalError, match="needs polars, which is not installed\n  pip install polars"):

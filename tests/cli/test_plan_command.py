@@ -3,29 +3,22 @@
 import json
 
 import pytest
+from suite_files import write_judgments, write_queries, write_rankings, write_suite
 
 from pytest_ireval.baseline.record import Acceptance, Baseline, StoredMetric, round_spreads
 from pytest_ireval.baseline.writing import write_baseline
 from pytest_ireval.data.from_objects import convert_rankings
 
-SUITE = """\
-ireval: 1
-suite: shop
-source: {run: rankings.txt}
-depth: 10
-judgments: judgments.txt
-rules:
-  - no_regression: {metric: nDCG@10, tolerance: 2%}
-"""
+RULE = "no_regression: {metric: nDCG@10, tolerance: 2%}"
 VALUES = {f"q{n:02}": 0.6 if n % 2 else 0.4 for n in range(50)}
 
 
 @pytest.fixture
 def shop(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "shop.ireval.yaml").write_text(SUITE)
-    (tmp_path / "rankings.txt").write_text("q01 Q0 d 1 1 x\n")
-    (tmp_path / "judgments.txt").write_text("q01 0 d 1\n")
+    write_suite(tmp_path, RULE, depth=10)
+    write_rankings(tmp_path / "rankings.txt", {"q01": ["d"]})
+    write_judgments(tmp_path / "judgments.txt", {"q01": {"d": 1}})
     return tmp_path
 
 
@@ -61,11 +54,9 @@ def test_a_table_says_what_the_queries_can_show_and_what_that_means(shop, ireval
 
 
 def test_a_plain_and_a_weighted_rule_of_one_tolerance_have_a_line_each(shop, ireval):
-    weighted = "  - no_regression: {metric: nDCG@10, tolerance: 2%, weighted: true, name: traffic}\n"
-    more = "queries: queries.tsv\nweight: searches\n"
-    (shop / "shop.ireval.yaml").write_text(SUITE.replace("rules:", f"{more}rules:") + weighted)
-    rows = "".join(f"{query}\tx\t{1 + 9 * (n < 5)}\n" for n, query in enumerate(VALUES))
-    (shop / "queries.tsv").write_text(f"id\ttext\tsearches\n{rows}")
+    weighted = "no_regression: {metric: nDCG@10, tolerance: 2%, weighted: true, name: traffic}"
+    write_suite(shop, RULE, weighted, depth=10, queries="queries.tsv", weight="searches")
+    write_queries(shop / "queries.tsv", VALUES, searches=[10] * 5 + [1] * 45)
     accept(shop)
 
     lines = ireval("plan", ".").out.splitlines()

@@ -1,6 +1,7 @@
 """``pytest --ireval``: plugins are named, conftest metrics stay at home, silence is no pass."""
 
 import pytest
+from suite_files import write_judgments, write_rankings, write_suite
 
 pytestmark = pytest.mark.ci
 
@@ -63,33 +64,23 @@ def test_other_yaml_files_are_left_alone_unless_the_command_line_names_them(pyte
     assert result.ret == pytest.ExitCode.INTERRUPTED
 
 
-SUITE = """\
-ireval: 1
-suite: {name}
-source: {{run: rankings.txt}}
-judgments: judgments.txt
-rules:
-  - threshold: {{{metric}: ">= 0"}}
-"""
-
-
-def write_suite(folder, name, metric):
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.joinpath("suite.ireval.yaml").write_text(SUITE.format(name=name, metric=metric))
-    folder.joinpath("judgments.txt").write_text("q 0 a 1\n")
-    folder.joinpath("rankings.txt").write_text("q Q0 a 1 1 t\n")
+def write_shop(folder, rule, name="shop", documents=("a",)):
+    """Write a suite of one query, whose document a is relevant."""
+    write_suite(folder, rule, suite=name)
+    write_judgments(folder / "judgments.txt", {"q": {"a": 1}})
+    write_rankings(folder / "rankings.txt", {"q": documents})
 
 
 def test_a_conftest_serves_its_folder_and_those_below(pytester):
     for folder in ("shop", "shop/mobile", "news"):
-        write_suite(pytester.path / folder, folder.replace("/", "-"), "ShopOnly")
+        write_shop(pytester.path / folder, "threshold: {ShopOnly: '>= 0'}", folder.replace("/", "-"))
     pytester.path.joinpath("shop/conftest.py").write_text(METRIC.format(name="ShopOnly"))
 
     result = pytester.runpytest("--ireval", "--continue-on-collection-errors")
 
     result.assert_outcomes(passed=4, errors=1)
     result.stdout.fnmatch_lines(["ireval plugins: pytest-ireval 0.1.0*"])
-    result.stdout.fnmatch_lines(["*ERROR collecting news/suite.ireval.yaml*", "*unknown metric 'ShopOnly'"])
+    result.stdout.fnmatch_lines(["*ERROR collecting news/news.ireval.yaml*", "*unknown metric 'ShopOnly'"])
 
 
 def test_a_conftest_that_claims_a_taken_name_makes_the_suites_below_it_errors(pytester):
@@ -115,7 +106,7 @@ def test_a_misspelt_hook_in_a_conftest_ends_the_run(pytester):
 
 def test_a_module_given_with_p_serves_the_whole_run(pytester):
     pytester.makepyfile(my_metrics=METRIC.format(name="Everywhere"))
-    write_suite(pytester.path, "one", "Everywhere")
+    write_shop(pytester.path, "threshold: {Everywhere: '>= 0'}")
     pytester.syspathinsert()
 
     pytester.runpytest("--ireval", "-p", "my_metrics").assert_outcomes(passed=2)
@@ -123,7 +114,7 @@ def test_a_module_given_with_p_serves_the_whole_run(pytester):
 
 def test_a_broken_conftest_below_is_an_error_of_its_suites_alone(pytester):
     for folder, hook in (("bad", "ireval_metricz"), ("good", "ireval_metrics")):
-        write_suite(pytester.path / folder, folder, folder.title())
+        write_shop(pytester.path / folder, f"threshold: {{{folder.title()}: '>= 0'}}", folder)
         text = METRIC.format(name=folder.title()).replace("ireval_metrics", hook)
         pytester.path.joinpath(folder, "conftest.py").write_text(text)
 
@@ -134,16 +125,6 @@ def test_a_broken_conftest_below_is_an_error_of_its_suites_alone(pytester):
     result.stdout.no_fnmatch_line("*INTERNALERROR*")
 
 
-RED = """\
-ireval: 1
-suite: shop
-source: {run: rankings.txt}
-judgments: judgments.txt
-rules:
-  - threshold: {AP: ">= 0.9"}
-"""
-
-
 @pytest.fixture
 def by_ini(pytester):
     pytester.makeini("[pytest]\nireval = true\n")
@@ -151,10 +132,8 @@ def by_ini(pytester):
     return pytester
 
 
-def put_suite(pytester):
-    pytester.path.joinpath("shop.ireval.yaml").write_text(RED)
-    pytester.path.joinpath("rankings.txt").write_text("q Q0 b 1 2 x\nq Q0 a 2 1 x\n")
-    pytester.path.joinpath("judgments.txt").write_text("q 0 a 1\n")
+def write_red_suite(pytester):
+    write_shop(pytester.path, "threshold: {AP: '>= 0.9'}", documents=("b", "a"))
 
 
 WORKERS = pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["one process", "workers"])
@@ -164,7 +143,7 @@ WORKERS = pytest.mark.parametrize("arguments", [(), ("-n2",)], ids=["one process
 def test_with_the_ini_option_suites_are_run_without_the_flag(by_ini, arguments):
     if arguments:
         pytest.importorskip("xdist", reason="pytest-xdist is not installed")
-    put_suite(by_ini)
+    write_red_suite(by_ini)
     result = by_ini.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
 
     result.assert_outcomes(passed=2, failed=1)
@@ -185,7 +164,7 @@ def test_and_a_run_without_suites_is_as_pytest_has_it(by_ini, arguments):
 
 
 def test_a_run_of_one_python_test_keeps_the_report_of_the_gate(by_ini):
-    put_suite(by_ini)
+    write_red_suite(by_ini)
     by_ini.runpytest("-p", "no:cacheprovider")
     before = by_ini.path.joinpath("ireval-report/results.json").read_bytes()
     name = next(by_ini.path.glob("test_*.py")).name
@@ -196,7 +175,7 @@ def test_a_run_of_one_python_test_keeps_the_report_of_the_gate(by_ini):
 
 @pytest.mark.parametrize("part", ["", "::inputs"])
 def test_a_suite_that_is_named_without_the_flag_says_what_to_add(pytester, part):
-    put_suite(pytester)
+    write_red_suite(pytester)
     result = pytester.runpytest(f"shop.ireval.yaml{part}")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR

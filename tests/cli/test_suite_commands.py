@@ -8,14 +8,13 @@ import jsonschema
 import pytest
 import yaml
 from live_server import Server
+from suite_files import write_judgments, write_queries, write_rankings
 
 from pytest_ireval import load_suite, run_gate
 
-JUDGMENTS = "".join(f"q{n} 0 d{n} 2\nq{n} 0 e{n} 1\n" for n in range(1, 9))
-RANKINGS = "".join(
-    f"q{n} Q0 {'d' if n % 3 else 'x'}{n} 1 2 t\nq{n} Q0 e{n} 2 1 t\nq{n} Q0 y{n} 3 0.5 t\n" for n in range(1, 9)
-)
-QUERIES = "id\ttext\tsegment\n" + "".join(f"q{n}\ttext {n}\t{'head' if n < 5 else 'tail'}\n" for n in range(1, 9))
+QUERIES = [f"q{n}" for n in range(1, 9)]
+JUDGMENTS = {f"q{n}": {f"d{n}": 2, f"e{n}": 1} for n in range(1, 9)}
+RANKINGS = {f"q{n}": [f"d{n}" if n % 3 else f"x{n}", f"e{n}", f"y{n}"] for n in range(1, 9)}
 SUITE = "ireval: 1\nsuite: shop\nsource: {run: rankings.txt}\njudgments: judgments.txt\nmetrics: [AP]\n"
 RULES = "rules: [{threshold: {P@2: '> 0.1'}}]\n"
 
@@ -25,8 +24,9 @@ def folder(tmp_path, monkeypatch):
     folder = tmp_path / "my shop"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    for name, text in (("judgments.txt", JUDGMENTS), ("rankings.txt", RANKINGS), ("queries.tsv", QUERIES)):
-        (folder / name).write_text(text)
+    write_judgments(folder / "judgments.txt", JUDGMENTS)
+    write_rankings(folder / "rankings.txt", RANKINGS)
+    write_queries(folder / "queries.tsv", QUERIES, segment=["head"] * 4 + ["tail"] * 4)
     return folder
 
 
@@ -103,8 +103,8 @@ def test_columns_of_queries_become_slices(ireval, folder):
     ],
 )
 def test_a_column_that_looks_like_traffic_becomes_the_weight_and_no_slices(ireval, folder, name, values, weight):
-    rows = "".join(f"q{n}\ttext {n}\t{values[n % 2]}\n" for n in range(1, 9))
-    (folder / "queries.tsv").write_text(f"id\ttext\t{name}\n{rows}")
+    texts, cells = [f"text {n}" for n in range(1, 9)], [values[n % 2] for n in range(1, 9)]
+    write_queries(folder / "queries.tsv", QUERIES, text=texts, **{name: cells})
     ireval("init", "--judgments", "judgments.txt", "--rankings", "rankings.txt", "--queries", "queries.tsv")
 
     suite = load_suite(folder / "suites" / "my-shop.ireval.yaml")
@@ -284,11 +284,10 @@ def test_a_suite_is_written_for_a_python_function_which_is_asked(ireval, folder)
 def test_a_suite_is_written_for_a_command_which_is_run_here(ireval, folder):
     (folder / "ranks.py").write_text(PRINTS)
 
-    assert (
-        ireval("init", "--command", f"{sys.executable} ranks.py", "--queries", "queries.tsv", "-o", "a/b.yaml").code
-        == 0
-    )
-    (options,) = (load_suite(folder / "a" / "b.yaml").source.options,)
+    command = f"{sys.executable} ranks.py"
+    assert ireval("init", "--command", command, "--queries", "queries.tsv", "-o", "a/b.yaml").code == 0
+
+    options = load_suite(folder / "a" / "b.yaml").source.options
     assert options.command == (sys.executable, "ranks.py")
     assert options.folder == folder
 
@@ -321,7 +320,7 @@ def test_in_a_terminal_it_asks(ireval, folder, monkeypatch):
 
 def test_what_the_first_run_will_say_is_said_already(ireval, folder):
     subprocess.run(["git", "init", "-q", "."], check=True)
-    (folder.parent / "far.txt").write_text(JUDGMENTS + "q99 0 d 1\n")
+    write_judgments(folder.parent / "far.txt", {**JUDGMENTS, "q99": {"d": 1}})
 
     printed = ireval("init", "--rankings", "rankings.txt", "--judgments", "../far.txt", "-o", "shop.yaml")
 

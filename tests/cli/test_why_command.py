@@ -3,17 +3,15 @@
 import json
 
 import pytest
-
-JUDGMENTS = "q 0 a 2\nq 0 b 0\nq 0 c 1\nq 0 m 1\np 0 x 1\n"
-RANKINGS = "".join(f"q Q0 {d} {i} {9 - i} s\n" for i, d in enumerate("buacvw", 1)) + "p Q0 x 1 1 s\n"
+from suite_files import write_judgments, write_rankings
 
 
 @pytest.fixture
-def files(trec_files, monkeypatch, tmp_path):
+def files(monkeypatch, tmp_path):
     """Judgments and two rankings, by short names."""
-    trec_files(JUDGMENTS, RANKINGS)
-    other = "".join(f"q Q0 {d} {i} {9 - i} s\n" for i, d in enumerate("aucm", 1)) + "p Q0 x 1 1 s\n"
-    (tmp_path / "other.txt").write_text(other)
+    write_judgments(tmp_path / "judgments.txt", {"q": {"a": 2, "b": 0, "c": 1, "m": 1}, "p": {"x": 1}})
+    write_rankings(tmp_path / "rankings.txt", {"q": "buacvw", "p": "x"})
+    write_rankings(tmp_path / "other.txt", {"q": "aucm", "p": "x"})
     monkeypatch.chdir(tmp_path)
     return "judgments.txt", "rankings.txt", "other.txt"
 

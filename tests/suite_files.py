@@ -1,0 +1,41 @@
+"""Write the files of a suite: rankings, judgments, queries, and the suite itself."""
+
+
+def write_rankings(path, rankings):
+    """Write a TREC file of ``{query: documents}``, best first; a mapping of documents has their scores."""
+    lines = []
+    for query, documents in rankings.items():
+        scored = documents if isinstance(documents, dict) else {d: 100 - rank for rank, d in enumerate(documents, 1)}
+        lines += [f"{query} Q0 {d} {rank} {score} x\n" for rank, (d, score) in enumerate(scored.items(), 1)]
+    _write(path, lines)
+
+
+def write_judgments(path, judgments):
+    """Write a qrels file of ``{query: {document: grade}}``."""
+    _write(path, (f"{query} 0 {d} {grade}\n" for query, grades in judgments.items() for d, grade in grades.items()))
+
+
+def write_queries(path, queries, **columns):
+    """Write a table of queries; a column has a cell for each query, and ``text`` is "words" where it is not given."""
+    columns = {"text": ["words"] * len(queries), **columns}
+    rows = zip(queries, *columns.values(), strict=True)
+    _write(path, ["\t".join(map(str, row)) + "\n" for row in [("id", *columns), *rows]])
+
+
+def write_suite(folder, *rules, **keys):
+    """Write ``NAME.ireval.yaml`` with these rules and keys, all as YAML, and return its path; a key of None is left out.
+
+    It has the name shop, and is about ``rankings.txt`` and ``judgments.txt``, unless keys say otherwise.
+    """
+    keys = {"suite": "shop", "source": "{run: rankings.txt}", "judgments": "judgments.txt", **keys}
+    lines = ["ireval: 1", *(f"{key}: {value}" for key, value in keys.items() if value is not None)]
+    if rules:
+        lines += ["rules:", *(f"  - {rule}" for rule in rules)]
+    path = folder / f"{keys['suite']}.ireval.yaml"
+    _write(path, (f"{line}\n" for line in lines))
+    return path
+
+
+def _write(path, lines):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(lines), encoding="utf-8")
