@@ -23,9 +23,10 @@ def write_queries(path, queries, **columns):
 
 
 def write_suite(folder, *rules, **keys):
-    """Write ``NAME.ireval.yaml`` with these rules and keys, all as YAML, and return its path; a key of None is left out.
+    """Write ``NAME.ireval.yaml`` with these rules and keys, all as YAML, and return its path.
 
-    It has the name shop, and is about ``rankings.txt`` and ``judgments.txt``, unless keys say otherwise.
+    It has the name shop, and is about ``rankings.txt`` and ``judgments.txt``, unless keys say otherwise; a key of None
+    is left out.
     """
     keys = {"suite": "shop", "source": "{run: rankings.txt}", "judgments": "judgments.txt", **keys}
     lines = ["ireval: 1", *(f"{key}: {value}" for key, value in keys.items() if value is not None)]

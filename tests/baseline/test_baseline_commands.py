@@ -5,18 +5,12 @@ from pathlib import Path
 
 import pytest
 from made_baselines import FIRST, LISTS, SECOND, baseline_of
+from suite_files import write_judgments, write_rankings, write_suite
 
 from pytest_ireval.baseline.record import NO_JUDGMENTS, StoredMetric
 from pytest_ireval.baseline.writing import delete_baseline, write_baseline
 from pytest_ireval.data.from_objects import convert_rankings
 
-SUITE = """\
-ireval: 1
-suite: shop
-source: {run: rankings.txt}
-judgments: judgments.txt
-metrics: [nDCG@10]
-"""
 PRINTS = "queries queries, judgments 9d143091509f4283, source run: candidate.trec, policies policies"
 
 
@@ -24,9 +18,9 @@ PRINTS = "queries queries, judgments 9d143091509f4283, source run: candidate.tre
 def shop(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_baseline(Path("suites/baselines"), baseline_of(acceptances=(FIRST, SECOND)))
-    Path("suites/shop.ireval.yaml").write_text(SUITE)
-    Path("suites/judgments.txt").write_text("q1 0 a 1\n")
-    Path("suites/rankings.txt").write_text("q1 Q0 a 1 1 system\n")
+    write_suite(Path("suites"), metrics="[nDCG@10]")
+    write_judgments(Path("suites/judgments.txt"), {"q1": {"a": 1}})
+    write_rankings(Path("suites/rankings.txt"), {"q1": ["a"]})
 
 
 SHOWN = f"""\
@@ -109,9 +103,7 @@ def test_what_is_no_baseline(ireval, name, said, tmp_path):
 
 
 def test_a_suite_with_a_matrix_has_several_baselines(ireval):
-    Path("suites/many.ireval.yaml").write_text(
-        SUITE.replace("suite: shop", "suite: many\ntags: '{locale}'\nmatrix: {locale: [de, fr]}")
-    )
+    write_suite(Path("suites"), suite="many", tags="'{locale}'", matrix="{locale: [de, fr]}")
 
     assert ireval("baseline", "show", "suites/many.ireval.yaml").err == (
         "error: suites/many.ireval.yaml\n  has several suites, and each has a baseline\n"
@@ -251,7 +243,7 @@ def test_prune_lists_and_deletes_only_when_told(ireval):
 
 def test_prune_deletes_nothing_while_a_suite_cannot_be_read(ireval):
     write_baseline(Path("suites/baselines"), baseline_of(suite="old"))
-    Path("suites/broken.ireval.yaml").write_text(SUITE.replace("metrics: [nDCG@10]", "metrics: [nDCG@10"))
+    write_suite(Path("suites"), suite="broken", metrics="[nDCG@10")
 
     code, out, err = ireval("baseline", "prune", "--yes")
 

@@ -30,7 +30,7 @@ def write_ranks(name, ranks):
 def files(tmp_path, monkeypatch):
     """Judgments and three rankings in the current folder."""
     monkeypatch.chdir(tmp_path)
-    write_judgments(Path("judgments.txt"), dict.fromkeys(QUERIES, {"good": 1, "bad": 0}))
+    write_judgments(Path("judgments.txt"), {query: {"good": 1, "bad": 0} for query in QUERIES})
     write_ranks("mixed.txt", [2, 2, 2, 2, 2, 2, 1, 4])
     write_ranks("best.txt", [1, 1, 1, 1, 1, 1, 1, 2])
     write_ranks("last.txt", [4, 4, 4, 4, 4, 0, 1, 1])

@@ -1,6 +1,7 @@
 """How many documents there are to find: asked for by some metrics, and checked."""
 
 import pytest
+from suite_files import write_judgments, write_rankings
 
 from pytest_ireval import InputError, IrevalError, MetricError, SideData, evaluate
 
@@ -25,9 +26,9 @@ def test_a_metric_that_needs_the_size_says_where_to_give_it():
 )
 def test_each_command_names_its_own_option_for_the_size(ireval, tmp_path, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "J").write_text("q1 0 a 1\n")
+    write_judgments(tmp_path / "J", {"q1": {"a": 1}})
     for name in ("R", "S"):
-        (tmp_path / name).write_text("q1 Q0 a 1 1 t\n")
+        write_rankings(tmp_path / name, {"q1": ["a"]})
 
     err = ireval(*arguments).err
 

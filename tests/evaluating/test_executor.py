@@ -5,6 +5,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
 import pytest
+from suite_files import write_rankings
 
 from pytest_ireval import InputError, IrevalError, SideData, evaluate
 from pytest_ireval.evaluating import executors
@@ -16,8 +17,8 @@ JUDGMENTS = {f"q{i:02}": {f"d{j}": (i + j) % 3 for j in range(0, 40, 3)} for i i
 REFERENCE = {query: ["d3", "d1", "d0"] for query in JUDGMENTS}
 
 
-def lines(queries):
-    return "".join(f"q{i:02} Q0 d{j} 1 {(j * (i + 3)) % 7} x\n" for i in queries for j in range(40))
+def write_scores(path, queries):
+    write_rankings(path, {f"q{i:02}": {f"d{j}": (j * (i + 3)) % 7 for j in range(40)} for i in queries})
 
 
 @pytest.fixture
@@ -25,8 +26,8 @@ def runs(tmp_path):
     """Six files with two queries each, and all of it in one file."""
     (tmp_path / "runs").mkdir()
     for number in range(6):
-        (tmp_path / "runs" / f"part-{number}.trec").write_text(lines((number * 2, number * 2 + 1)))
-    (tmp_path / "whole.trec").write_text(lines(range(QUERIES)))
+        write_scores(tmp_path / "runs" / f"part-{number}.trec", (number * 2, number * 2 + 1))
+    write_scores(tmp_path / "whole.trec", range(QUERIES))
     return tmp_path / "runs"
 
 
@@ -101,7 +102,7 @@ def test_a_broken_file_is_the_error_that_it_is_in_one_process(runs, processes):
 
 
 def test_a_query_in_two_files_is_an_error(runs, processes):
-    (runs / "part-7.trec").write_text(lines([3]))
+    write_scores(runs / "part-7.trec", [3])
 
     with pytest.raises(InputError, match=r"/part-7\.trec\n  query 'q03' is also in .*/part-1\.trec"):
         evaluated(runs, executor=processes)

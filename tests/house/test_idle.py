@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from suite_files import write_judgments, write_rankings, write_suite
 
 pytestmark = pytest.mark.ci
 
@@ -59,11 +60,9 @@ def test_evaluating_imports_numpy_alone(tmp_path):
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    (tmp_path / "judgments.txt").write_text("q 0 a 1\n")
-    (tmp_path / "rankings.txt").write_text("q Q0 a 1 1 x\n")
-    (tmp_path / "shop.ireval.yaml").write_text(
-        "ireval: 1\nsuite: shop\nsource: {run: rankings.txt}\njudgments: judgments.txt\nmetrics: [AP]\n"
-    )
+    write_judgments(tmp_path / "judgments.txt", {"q": {"a": 1}})
+    write_rankings(tmp_path / "rankings.txt", {"q": ["a"]})
+    write_suite(tmp_path, metrics="[AP]")
     monkeypatch.chdir(tmp_path)
 
 

@@ -4,16 +4,8 @@ import json
 import os
 
 import pytest
+from suite_files import write_judgments, write_rankings, write_suite
 from test_discovery import distribution
-
-SUITE = """\
-ireval: 1
-suite: shop
-source: {run: now.txt}
-judgments: judgments.txt
-rules:
-  - threshold: {nDCG@3: ">= 0.5"}
-"""
 
 
 @pytest.fixture
@@ -23,10 +15,9 @@ def shop(pytester, monkeypatch):
     (pytester.path / "lib/acme_metrics.py").write_text("import a_library_that_is_gone\n")
     monkeypatch.syspath_prepend(pytester.path / "lib")
     monkeypatch.setenv("PYTHONPATH", str(pytester.path / "lib"), prepend=os.pathsep)
-    (pytester.path / "judgments.txt").write_text("q1 0 d1 1\n")
-    for name in ("now.txt", "then.txt"):
-        (pytester.path / name).write_text("q1 Q0 d1 1 9 x\n")
-    (pytester.path / "shop.ireval.yaml").write_text(SUITE)
+    write_judgments(pytester.path / "judgments.txt", {"q1": {"d1": 1}})
+    write_rankings(pytester.path / "rankings.txt", {"q1": ["d1"]})
+    write_suite(pytester.path, "threshold: {nDCG@3: '>= 0.5'}")
     return pytester
 
 
@@ -63,7 +54,7 @@ def test_one_that_only_suites_need_stops_these(shop, ireval):
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert "plugin 'acme' (acme_metrics) of acme-metrics 1.2 cannot be loaded: ModuleNotFound" in flat(result.stdout)
     assert shop.runpytest("--ireval", "-n0", "--ireval-without", "acme").ret == 0
-    assert ireval("evaluate", "judgments.txt", "now.txt", "-m", "nDCG@3").err == ""
+    assert ireval("evaluate", "judgments.txt", "rankings.txt", "-m", "nDCG@3").err == ""
     assert ireval("check", "shop.ireval.yaml").code == 1
     listed = ireval("plugins")
     assert "warning: nothing of this plugin is shown: plugin 'acme'" in flat(listed.err)
@@ -73,8 +64,8 @@ def test_one_that_only_suites_need_stops_these(shop, ireval):
 @pytest.mark.parametrize(
     "command",
     [
-        ("evaluate", "judgments.txt", "now.txt", "-m", "nDCG@3"),
-        ("why", "nDCG@3", "judgments.txt", "now.txt", "--query", "q1"),
+        ("evaluate", "judgments.txt", "rankings.txt", "-m", "nDCG@3"),
+        ("why", "nDCG@3", "judgments.txt", "rankings.txt", "--query", "q1"),
         ("metrics",),
     ],
     ids=lambda command: command[0],

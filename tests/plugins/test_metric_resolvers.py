@@ -1,6 +1,7 @@
 """Metrics that a plugin resolves by name work like listed ones; what it does not know is an error with a way out."""
 
 import pytest
+from suite_files import write_judgments, write_rankings, write_suite
 from test_discovery import distribution
 
 from pytest_ireval import MetricResolver, load_registry
@@ -44,12 +45,10 @@ def shop(pytester, monkeypatch):
     (pytester.path / "acme_shares.py").write_text(PLUGIN)
     monkeypatch.syspath_prepend(pytester.path)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1")
-    (pytester.path / "judgments.txt").write_text("q1 0 a 3\nq1 0 b 1\n")
-    (pytester.path / "now.txt").write_text("q1 Q0 a 1 9 x\nq1 Q0 b 2 8 x\n")
-    (pytester.path / "shop.ireval.yaml").write_text(
-        "ireval: 1\nsuite: shop\nsource: {run: now.txt}\njudgments: judgments.txt\n"
-        "rules:\n  - no_regression: {metric: 'acme:good@2', tolerance: 1%}\n  - threshold: {'acme:Perfect@1': '>= 1'}\n"
-    )
+    write_judgments(pytester.path / "judgments.txt", {"q1": {"a": 3, "b": 1}})
+    write_rankings(pytester.path / "now.txt", {"q1": ["a", "b"]})
+    rules = "no_regression: {metric: 'acme:good@2', tolerance: 1%}", "threshold: {'acme:Perfect@1': '>= 1'}"
+    write_suite(pytester.path, *rules, source="{run: now.txt}")
     return pytester
 
 
@@ -61,7 +60,7 @@ def test_the_gate_keeps_it_in_the_baseline_and_compares_with_it(shop, monkeypatc
     monkeypatch.delenv("CI", raising=False)
     assert shop.runpytest("--ireval", "-n0", "--ireval-update").ret == 0
     assert "acme:Good@2" in read_baseline(shop.path / "baselines", "shop").metrics
-    (shop.path / "now.txt").write_text("q1 Q0 a 1 9 x\nq1 Q0 c 2 8 x\n")
+    write_rankings(shop.path / "now.txt", {"q1": ["a", "c"]})
 
     result = shop.runpytest("--ireval", "-n0")
 
@@ -126,9 +125,8 @@ def named_shop(shop):
     (shop.path / "acme_shares.py").write_text(NAMES_FIRST)
     (shop.path / "acme_good.py").write_text(GOOD)
     (shop.path / "acme_broken.py").write_text("import no_such_package\n")
-    path = shop.path / "shop.ireval.yaml"
-    text = path.read_text().replace("'acme:good@2'", "'good(least=2)@2'").replace("'acme:Perfect@1'", "good_1")
-    path.write_text(text)
+    rules = "no_regression: {metric: 'good(least=2)@2', tolerance: 1%}", "threshold: {good_1: '>= 1'}"
+    write_suite(shop.path, *rules, source="{run: now.txt}")
     return shop
 
 
@@ -180,7 +178,7 @@ def test_a_module_is_imported_when_its_metric_is_named():
     assert {*vocabulary.heads, *vocabulary.stems} == {"precision", "p", "fresh"}
     assert asked == []
 
-    assert named(vocabulary, "precision_5") == named(vocabulary, "acme:P@5").partition(":")[2] == "P@5"
+    assert name_of(vocabulary, "precision_5") == name_of(vocabulary, "acme:P@5").partition(":")[2] == "P@5"
     assert vocabulary.metrics["P"].origin == "acme 1"
     with pytest.raises(MetricNameError, match="acme 1 lists the names Fresh; the metric has P, P_"):
         vocabulary.parse("Fresh@5")
@@ -201,11 +199,11 @@ def resolver(prefix="irm", resolve=lambda text: None):
     return MetricResolver(prefix=prefix, summary="made up", resolve=resolve)
 
 
-def named(vocabulary, text):
+def name_of(vocabulary, text):
     return str(vocabulary.parse(text)[0])
 
 
-def brought(**resolvers):
+def plugins_with(**resolvers):
     return [(Origin(name, name.replace("_", "-"), "1"), [each]) for name, each in resolvers.items()]
 
 
@@ -217,12 +215,12 @@ def precision():
 
 
 def test_one_prefix_of_two_distributions_is_an_error_where_it_is_used(precision):
-    both = build_vocabulary([], brought(one=resolver(resolve=precision), two=resolver(resolve=precision)))
+    both = build_vocabulary([], plugins_with(one=resolver(resolve=precision), two=resolver(resolve=precision)))
 
     with pytest.raises(MetricNameError, match="write one of one:irm:p@5, two:irm:p@5"):
         both.parse("irm:p@5")
-    assert named(both, "two:irm:p@5") == "two:irm:P@5"
-    assert named(both, named(both, "one:irm:p@5")) == "one:irm:P@5"
+    assert name_of(both, "two:irm:p@5") == "two:irm:P@5"
+    assert name_of(both, name_of(both, "one:irm:p@5")) == "one:irm:P@5"
 
 
 def test_one_prefix_of_one_distribution_is_claimed_once(precision):
@@ -233,7 +231,7 @@ def test_one_prefix_of_one_distribution_is_claimed_once(precision):
 
 
 def test_a_name_that_does_not_lead_back_to_itself_is_refused(registry):
-    up = build_vocabulary([], brought(acme=resolver(resolve=lambda text: registry.metrics["P"] @ (len(text) + 1))))
+    up = build_vocabulary([], plugins_with(acme=resolver(resolve=lambda text: registry.metrics["P"] @ (len(text) + 1))))
 
     with pytest.raises(MetricNameError, match="acme 1 calls it 'P@2', but resolves that name to 'P@4'"):
         up.parse("irm:x")
@@ -248,7 +246,7 @@ def test_a_name_that_does_not_lead_back_to_itself_is_refused(registry):
 )
 def test_what_is_no_metric_is_refused_by_name(resolve, said):
     with pytest.raises(MetricNameError, match=said):
-        build_vocabulary([], brought(acme=resolver(resolve=resolve))).parse("irm:x")
+        build_vocabulary([], plugins_with(acme=resolver(resolve=resolve))).parse("irm:x")
 
 
 @pytest.mark.parametrize("prefix", ["My", None])
@@ -256,7 +254,7 @@ def test_a_prefix_is_a_word(prefix):
     with pytest.raises(
         PluginError, match="a MetricResolver needs names, or a prefix of lower-case letters, digits and _"
     ):
-        build_vocabulary([], brought(acme=resolver(prefix)))
+        build_vocabulary([], plugins_with(acme=resolver(prefix)))
 
 
 def test_a_package_of_ours_that_is_missing_is_named_where_a_metric_is_unknown(monkeypatch):

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from suite_files import write_judgments, write_rankings, write_suite
 from test_discovery import distribution
 
 pytestmark = pytest.mark.ci
@@ -48,52 +49,37 @@ def slack(options, context):
 def ireval_rules():
     return [slack]
 '''
-SUITE = """\
-ireval: 1
-suite: shop
-source: {run: now.txt}
-depth: 3
-judgments: judgments.txt
-rules:
-  - RULE
-"""
 BUILT_IN = "no_regression: {metric: nDCG@3, tolerance: 2%, against: {run: before.txt}MORE}"
 THEIRS = "slack: {metric: nDCG@3, slack: 2%, against: {run: before.txt}MORE}"
 KINDS = pytest.mark.parametrize("more", [", decide_by: observed", ", min_queries: 6"], ids=["observed", "evidence"])
 
 
 @pytest.fixture
-def asked(pytester, monkeypatch):
+def suite_with(pytester, monkeypatch):
     """A suite with one rule, over rankings of 40 queries, 12 of which got worse."""
     folder = pytester.path
     lists = {f"q{i:02}": ["a", "b", "c"] for i in range(40)}
     worse = {query: ids[::-1] if i < 12 else ids for i, (query, ids) in enumerate(lists.items())}
-    for name, rankings in {"before": lists, "now": worse}.items():
-        lines = (f"{q} Q0 {d} {r} {9 - r} x\n" for q, ids in rankings.items() for r, d in enumerate(ids, 1))
-        (folder / f"{name}.txt").write_text("".join(lines))
-    (folder / "judgments.txt").write_text("".join(f"{q} 0 a {1 + i % 3}\n{q} 0 b 1\n" for i, q in enumerate(lists)))
+    write_rankings(folder / "before.txt", lists)
+    write_rankings(folder / "now.txt", worse)
+    write_judgments(folder / "judgments.txt", {q: {"a": 1 + i % 3, "b": 1} for i, q in enumerate(lists)})
     (folder / "acme_rules.py").write_text(RULES)
     distribution(folder, "acme-rules", "[pytest_ireval]\nacme-rules = acme_rules\n")
     monkeypatch.syspath_prepend(folder)
 
-    def give(rule, more):
-        path = folder / "shop.ireval.yaml"
-        path.write_text(SUITE.replace("RULE", rule.replace("MORE", more)))
-        return path
-
-    return give
+    return lambda rule, more: write_suite(folder, rule.replace("MORE", more), source="{run: now.txt}", depth=3)
 
 
-def alike(text):
-    """Without the names that differ; `names_whole` makes the ids of the built-in rule end with `.all`."""
+def erase_names(text):
+    """Erase the names that differ; `names_whole` makes the ids of the built-in rule end with `.all`."""
     return text.replace("slack", "no_regression").replace("nDCG_3.all", "nDCG_3")
 
 
 @KINDS
-def test_the_gate(asked, more, pytester):
+def test_the_gate(suite_with, more, pytester):
     lines = []
     for rule in (BUILT_IN, THEIRS):
-        result = pytester.runpytest("--ireval", "-p", "no:cacheprovider", str(asked(rule, more)))
+        result = pytester.runpytest("--ireval", "-p", "no:cacheprovider", str(suite_with(rule, more)))
         (suite,) = json.loads((pytester.path / "ireval-report/results.json").read_text())["suites"]
         (outcome,) = [each for each in suite["outcomes"] if each["compares"]]
         assert (result.ret, outcome["verdict"]) == (1, "fail")
@@ -104,23 +90,24 @@ def test_the_gate(asked, more, pytester):
 
 
 @KINDS
-def test_plan_and_check(asked, more, ireval):
+def test_plan_and_check(suite_with, more, ireval):
     plans, checks = [], []
     for rule in (BUILT_IN, THEIRS):
-        path = asked(rule, more)
+        path = suite_with(rule, more)
         plans.append(ireval("plan", path, "--format", "json").out)
         checks.append(ireval("check", path))
 
-    assert alike(plans[1]) == alike(plans[0])
+    assert erase_names(plans[1]) == erase_names(plans[0])
     assert json.loads(plans[0])
     assert [each.code for each in checks] == [0, 0]
 
 
 @KINDS
-def test_self_test_damages_what_it_looks_at(asked, more, ireval):
+def test_self_test_damages_what_it_looks_at(suite_with, more, ireval):
     found = [
-        ireval("self-test", asked(rule, more), "--trials", "20", "--format", "json").out for rule in (BUILT_IN, THEIRS)
+        ireval("self-test", suite_with(rule, more), "--trials", "20", "--format", "json").out
+        for rule in (BUILT_IN, THEIRS)
     ]
 
     assert json.loads(found[0])
-    assert alike(found[1]) == alike(found[0])
+    assert erase_names(found[1]) == erase_names(found[0])
