@@ -379,11 +379,12 @@ def _format_circumstances(checks: Sequence[RedCheck], suite: SuiteResult, date: 
         parts.append(f"Inputs: {escape_markdown(describe_inputs(suite.cause, compares[0].metric), SENTENCE)}")
     if compares and suite.baseline is not None:
         parts.append(f"Baseline: {escape_markdown(describe_baseline(suite.baseline, date))}")
+    shown = [format_details("Inputs, baseline", "\n\n".join(parts))] if parts else []
     new = any(each.missing_baseline for each in stored)
     if new or (any(each.verdict != "error" for each in compares) and not is_explained(suite)):
-        parts.append(f"Accept:\n\n{format_code_block(format_accept_command(suite, new=new), 'sh')}")
-    accepts = ", and how to accept" if parts and parts[-1].startswith("Accept") else ""
-    return format_details(f"Inputs, baseline{accepts}", "\n\n".join(parts)) if parts else ""
+        # Not folded: the next step at the top of the summary speaks of the command below.
+        shown.append(f"Accept:\n\n{format_code_block(format_accept_command(suite, new=new), 'sh')}")
+    return "\n\n".join(shown)
 
 
 def _format_document(each: Placed) -> str:

@@ -8,6 +8,7 @@ from browser.pages import page_of, queries_of
 from browser.queries import control, explorer, ids, opener, shown, view
 from playwright.sync_api import expect
 from report.full_run import full_run
+from report.runs import RUN
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +50,27 @@ def test_a_narrow_page_is_not_wider_than_its_window(opened, text):
     for side in ("baseline", "now"):
         expect(view(page).locator(f".side.{side} li").first).to_be_visible()
     assert view(page).locator(".side.baseline").bounding_box()["width"] > 120
+
+
+OUT_OF_SIGHT = """
+(window_width) => [...document.querySelectorAll(".findings td:not(:empty), .findings tbody th, table.rules td")]
+  .map((cell) => [cell.textContent.trim(), cell.getBoundingClientRect()])
+  .filter(([text, box]) => text && box.width && (box.right > window_width || box.height > 110))
+  .map(([text, box]) => `${text.slice(0, 40)}: to ${Math.round(box.right)}, ${Math.round(box.height)} high`)
+"""
+"""Cells that reach beyond the window, or are blocks with little in them."""
+
+
+@pytest.mark.parametrize("width", [390, 768])
+def test_what_failed_checks_rest_on_is_in_sight_on_a_narrow_page(opened, text, width):
+    page = opened(text, width=width)
+
+    expect(page.locator(".worst td[data-label='now at']").first).to_be_visible()
+    assert page.evaluate(OUT_OF_SIGHT, width) == []
+
+
+def test_the_command_that_accepts_is_not_folded(opened):
+    expect(opened(page_of(RUN)).locator(".findings > .command", has_text="--ireval-update").first).to_be_visible()
 
 
 def test_print_shows_what_is_open_and_the_views(opened, text):
