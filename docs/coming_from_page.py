@@ -102,7 +102,6 @@ Names are those of ir_measures; few of them have other defaults here. With `--di
 | name | in that dialect | without |
 | --- | --- | --- |
 | `ERR@10` | `ERR(max_grade=4)@10` | the top grade is that of the scale |
-| `IPrec@0.5` | `IPrec(rounding='up')@0.5` | recall times R to the nearest document |
 | `SetF(beta=4)` | `SetF(beta=2)` | beta, not its square |
 | `SDCG(dcg='log2', …)` | `SDCG(…)` | unknown parameter |
 | `ERR_IA@1`, `alpha_DCG@1` | refused: at cutoff 1 it does not divide | as defined |

@@ -43,8 +43,9 @@ r is the grade at a rank, R the number of relevant documents (grade `rel` or mor
 number of retrieved ones. Definitions are those of trec_eval 10, with differences named here:
 
 * F and SetF take beta; trec_eval's `set_F.x` takes beta squared, and is read that way: `set_F.4` is SetF(beta=2).
-* IPrec turns recall times R into a number of documents by rounding to the nearest, as trec_eval 10 (not 9) does.
-  `rounding='up'` asks that the recall be really reached, as textbooks define it.
+* IPrec and IPrecAvg ask that the level of recall be reached, as textbooks, ir_measures and the curves of reports and
+  pictures do. trec_eval 10 rounds recall times R to the nearest number of documents: `rounding='nearest'`, which its
+  names `iprec_at_recall_0.20` and `11pt_avg` stand for.
 * RBP has one top grade for all queries; version 10 of trec_eval takes that of each query, after uninitialised memory.
 * nDCG's ideal is made of all judged documents. `ideal='retrieved'` takes those retrieved only, as some slides and
   tutorials do. Beware: if one system returns grades 5 2 4 and another 5 2 4 0 1 for one query, the first has

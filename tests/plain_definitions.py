@@ -4,7 +4,7 @@
 """
 
 from itertools import pairwise
-from math import exp, floor, inf, log, log2
+from math import ceil, exp, floor, inf, log, log2
 
 import pytest
 from hypothesis import strategies as st
@@ -84,9 +84,9 @@ def reciprocal_rank(ranked, judged, k=inf, rel=1):
     return next((1 / rank for rank, good in enumerate(relevant(ranked, rel), 1) if good and rank <= k), 0.0)
 
 
-def interpolated(ranked, judged, level, rel=1):
+def interpolated(ranked, judged, level, rel=1, nearest=False):
     wanted = level * count(judged, rel)
-    needed = int(wanted) + (wanted - int(wanted) >= 0.5)
+    needed = int(wanted) + (wanted - int(wanted) >= 0.5) if nearest else ceil(wanted - 1e-9)
     best, found = 0.0, 0
     for rank, good in enumerate(relevant(ranked, rel), 1):
         found += good

@@ -125,28 +125,35 @@ def _interpolate_precision(judged: JudgedRankings, level: float, rel: float, rou
     return best
 
 
-def _round_up(given: Mapping[str, Any]) -> dict[str, Any]:
-    """IPrec of ir_measures, which asks trec_eval 9."""
+def _refuse_more_decimals(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """IPrec of ir_measures, whose levels have two decimals."""
     recall = given.get("recall", 0)
     if recall != round(recall, 2):
         raise MetricError(f"ir_measures rounds recall {recall} to two decimals: write IPrec@{round(recall, 2)}")
-    return {"rounding": "up", **given}
+    return given
+
+
+NEAREST = {"rounding": "nearest"}
 
 
 @relevance_metric(
-    name="IPrec", at="recall", spellings={"iprec_at_recall_{recall}": {}}, dialects={"ir_measures": _round_up}
+    name="IPrec",
+    at="recall",
+    spellings={"iprec_at_recall_{recall}": NEAREST},
+    dialects={"ir_measures": _refuse_more_decimals},
 )
 def iprec(
     judged: JudgedRankings,
     *,
     recall: Annotated[float, Param("the level of recall", low=0, high=1)],
     rel: Rel = 1,
-    rounding: Rounding = "nearest",
+    rounding: Rounding = "up",
 ) -> Floats:
     """The best precision at or after a level of recall; 0 if that recall is never reached.
 
     Formula: IPrec@r = max of P@rank(d) over relevant documents d retrieved with at least r R relevant ones up to them
-    Reference: trec_eval 10 iprec_at_recall, where r R is rounded to the nearest whole number (version 9: mostly up).
+    Reference: C. D. Manning et al., Introduction to Information Retrieval, 2008, 8.4. trec_eval 10 rounds r R to the
+        nearest whole number first: iprec_at_recall_0.40 is IPrec(rounding='nearest')@0.4.
     Example: IPrec@0.5 of 0 1 1 0 0 1 1 1 = 5/8 = 0.625
     """
     return _interpolate_precision(judged, recall, rel, rounding)
@@ -169,12 +176,13 @@ def _iprec_steps(judged: JudgedRankings, *, recall: float, **settings: Any) -> S
     )
 
 
-@relevance_metric(name="IPrecAvg", spellings={"11pt_avg": {}})
-def iprec_average(judged: JudgedRankings, *, rel: Rel = 1, rounding: Rounding = "nearest") -> Floats:
-    """Interpolated precision averaged over recall 0, 0.1, …, 1: the area under the eleven-point curve.
+@relevance_metric(name="IPrecAvg", spellings={"11pt_avg": NEAREST})
+def iprec_average(judged: JudgedRankings, *, rel: Rel = 1, rounding: Rounding = "up") -> Floats:
+    """Interpolated precision averaged over recall 0, 0.1, …, 1: the mean of the points of the eleven-point curve.
 
     Formula: IPrecAvg = (IPrec@0 + IPrec@0.1 + … + IPrec@1) / 11
-    Reference: trec_eval 10 11pt_avg.
+    Reference: C. D. Manning et al., Introduction to Information Retrieval, 2008, 8.4. 11pt_avg of trec_eval 10 is
+        IPrecAvg(rounding='nearest').
     Example: IPrecAvg of 0 1 1 0 0 1 1 1 0 0 = (5 * 2/3 + 6 * 5/8) / 11 = 0.6439
     """
     curve = [_interpolate_precision(judged, level, rel, rounding) for level in _LEVELS]

@@ -72,8 +72,8 @@ Persistence = Annotated[
     ),
 ]
 Rounding = Annotated[
-    Literal["nearest", "up"],
-    Param("how recall * R becomes a number of documents: to the nearest (trec_eval 10) or up (recall really reached)"),
+    Literal["up", "nearest"],
+    Param("how recall * R becomes a number of documents: up (recall is reached) or to the nearest (trec_eval 10)"),
 ]
 
 

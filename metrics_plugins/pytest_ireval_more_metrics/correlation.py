@@ -261,15 +261,17 @@ def _expect_above(found: _ComparedLists) -> Floats:
 
 
 @correlation_metric(name="TauAP")
-def tau_ap(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missing = "last", ties: ApTies = "b") -> Floats:
+def tau_ap(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missing = "last", ties: ApTies = "a") -> Floats:
     """Rank correlation with the reference in which differences at the top of the list count most.
 
-    Formula: TauAP = 2 / (n - 1) sum over ranks i from 2 of C_i / (i - 1) - 1, with C_i documents above rank i that the
-        reference has above it, too; ties='b': the mean of both directions, documents that a list lacks are all at the
-        rank of the first of them; 1 for equal lists, 0 where undefined
+    Formula: TauAP = 2 / (n - 1) sum over ranks i from 2 of C_i / (i - 1) - 1, with n documents of the reference, and
+        C_i of them above rank i here and there; the mean over all orders of those that the list lacks. ties='b': the
+        mean of both directions, documents that a list lacks are all at the rank of the first of them; 1 for equal
+        lists, 0 where undefined
     Reference: E. Yilmaz, J. Aslam, S. Robertson, A new rank correlation coefficient for information retrieval, SIGIR
-        2008; J. Urbano, M. Marrero, The treatment of ties in AP correlation, ICTIR 2017.
-    Example: TauAP of a b c against b a c = 2/2 * (0/1 + 2/2) - 1 = 0.0
+        2008, where the reference is the truth, as in ireval stress, reliability and agreement; J. Urbano, M. Marrero,
+        The treatment of ties in AP correlation, ICTIR 2017, where this is version a, and both lists are alike in b.
+    Example: TauAP of b c a against a b c = 2/2 * (1/1 + 0/2) - 1 = 0.0
     """
     if ties == "a":
         found = _compare_lists(judged, cutoff, _describe_pairs(missing))

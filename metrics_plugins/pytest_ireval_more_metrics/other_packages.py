@@ -147,10 +147,10 @@ BUT_FOR = {
             "ndcg_rel_1=3,2=9": "nDCGRel(gains={{1: 3, 2: 9}})",
             "Rndcg_1=3,2=9": "RnDCG(gains={{1: 3, 2: 9}})",
         },
-        "versions before 10, which add 0.9 to recall times R and cut off: rounding='up' is that, but for "
-        "slips such as 0.7 of 3, which they take for 2": {
-            "11pt_avg": "IPrecAvg",
-            "iprec_at_recall_{recall}": "IPrec@{recall}",
+        "versions before 10, which add 0.9 to recall times R and cut off: the default is that, but for slips "
+        "such as 0.7 of 3, which they take for 2": {
+            "11pt_avg": "IPrecAvg(rounding='nearest')",
+            "iprec_at_recall_{recall}": "IPrec(rounding='nearest')@{recall}",
         },
         "a query whose grades are all below 0, for which it gives the figure of the query before; here it is 0": {
             "ideal_dcg": "IDCG"
@@ -161,7 +161,7 @@ BUT_FOR = {
     },
     "ir_measures": {
         "slips such as recall 0.7 of 3 documents, which the trec_eval 9 that it asks takes for 2": {
-            "IPrec@{recall}": "IPrec(rounding='up')@{recall}"
+            "IPrec@{recall}": "IPrec@{recall}"
         },
         "equal scores, which it leaves in the order of the file, and queries for which no relevant document "
         "is retrieved, which it leaves out of the mean, or no other one, on which it fails; here they score 0"
@@ -266,8 +266,9 @@ DIFFERS = {
         }
     },
     "ranx": {
-        "it turns recall times R into a number of documents by adding 0.9 and cutting off, as trec_eval 9 "
-        "did, and gives all eleven levels in one call": {"interpolated_precision_at_recall": "IPrec@{recall}"}
+        "it gives all eleven levels in one call, and takes 0.7 of 3 documents for 2, as trec_eval 9 did": {
+            "interpolated_precision_at_recall": "IPrec@{recall}"
+        }
     },
     "cwl-eval": {
         "with hc above 0 the cost that its reader would pay never changes": {

@@ -19,7 +19,10 @@ class OrderComparison(NamedTuple):
     tau: float | None
     """Kendall's tau-b."""
     tau_ap: float | None
-    """AP correlation: exchanges at the top count more. The mean over all orders of equal figures."""
+    """AP correlation down ``one``, as the metric TauAP has it: exchanges at the top count more.
+
+    The mean over all orders of equal figures.
+    """
     shift: int
     """The greatest change of a rank; equal figures have the best rank of their group."""
     swaps: int

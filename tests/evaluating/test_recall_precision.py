@@ -44,7 +44,7 @@ def test_without_relevant_documents_there_is_nothing():
 @given(queries)
 def test_both_are_what_the_metrics_say(lists):
     lists = {query: (retrieved, [*missed, 0]) for query, (retrieved, missed) in lists.items()} or {"q": ([1], [0])}
-    metrics = evaluate(*files(lists), ["IPrecAvg(rounding='up')", "Rprec", "IPrec(rounding='up')@0.3"]).metrics
+    metrics = evaluate(*files(lists), ["IPrecAvg", "Rprec", "IPrec@0.3"]).metrics
 
     drawn = found(**lists)
 

@@ -81,14 +81,14 @@ class TestLectures:
         assert second.arithmetic == "(0.5000 + 0.4000 + 0.4286) / 3"
 
     def test_interpolated_precision_at_the_standard_levels_of_recall(self):
-        first, second = (steps("IPrecAvg(rounding='up')", ranking) for ranking in (self.QUERY_1, self.QUERY_2))
+        first, second = (steps("IPrecAvg", ranking) for ranking in (self.QUERY_1, self.QUERY_2))
 
         assert column(first, "recall", second=True) == pytest.approx([level / 10 for level in range(11)])
         assert column(first, "precision", second=True) == pytest.approx([1, 1, 1, 0.67, 0.67] + [0.5] * 6, abs=5e-3)
         assert column(second, "precision", second=True) == pytest.approx([0.5] * 4 + [0.43] * 7, abs=5e-3)
 
     def test_the_average_of_both_at_recall_4_is_55_not_the_printed_47(self):
-        first, second = (steps("IPrecAvg(rounding='up')", ranking) for ranking in (self.QUERY_1, self.QUERY_2))
+        first, second = (steps("IPrecAvg", ranking) for ranking in (self.QUERY_1, self.QUERY_2))
         curves = zip(column(first, "precision", second=True), column(second, "precision", second=True), strict=True)
 
         averages = [(a + b) / 2 for a, b in curves]

@@ -25,6 +25,7 @@ DEFINITIONS = {
     "Rprec": lambda r, j: plain.share(sum(plain.relevant(r, 1)[: plain.count(j, 1)]), plain.count(j, 1)),
     "IPrec@0": lambda r, j: plain.interpolated(r, j, 0),
     "IPrec@0.3": lambda r, j: plain.interpolated(r, j, 0.3),
+    "IPrec(rounding='nearest')@0.3": lambda r, j: plain.interpolated(r, j, 0.3, nearest=True),
     "IPrec@1": lambda r, j: plain.interpolated(r, j, 1),
     "IPrecAvg": lambda r, j: sum(plain.interpolated(r, j, i / 10) for i in range(11)) / 11,
     "Bpref": plain.bpref,

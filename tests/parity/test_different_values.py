@@ -67,7 +67,7 @@ DIFFERENT = {
         ("ERR@5", "ERR(max_grade=4)@5", {"a": 3, "b": 1}, {"a": 2.0, "b": 1.0}, 0.45508, 0.455078125),
         ("ERR@5", "ERR(max_grade=5)@5", {"a": 5, "b": 1}, {"a": 2.0, "b": 1.0}, FAILS, 0.96923828125),
     ],
-    ("ir_measures", "IPrec@{recall}"): [("IPrec@0.7", "IPrec(rounding='up')@0.7", *TWO_OF_THREE, 2 / 3, 0.0)],
+    ("ir_measures", "IPrec@{recall}"): [("IPrec@0.7", "IPrec@0.7", *TWO_OF_THREE, 2 / 3, 0.0)],
     ("ir_measures", "Judged@{cutoff}"): [("Judged@1", "Judged@1", *EQUAL_SCORES, 0.0, 1.0)],
     ("ir_measures", "nDCG(dcg='exp-log2')@{cutoff}"): [
         ("nDCG(dcg='exp-log2')@5", "nDCG(gain='exp')@5", *ONE_BELOW_0, 0.63093, 0.6309297536)
@@ -159,9 +159,16 @@ DIFFERENT = {
         ("ndcg_score(k=1)", "nDCG@1", {"a": 1, "b": 0}, EQUAL_SCORES[1], 0.5, 0.0)
     ],
     ("scikit-learn", "roc_auc_score"): [("roc_auc_score", "Accuracy", {"a": 1, "b": 0}, EQUAL_SCORES[1], 0.5, 0.0)],
-    ("trec_eval", "11pt_avg"): [("11pt_avg", "IPrecAvg", *TWO_OF_THREE, 20 / 33, 23 / 33)],
+    ("trec_eval", "11pt_avg"): [("11pt_avg", "IPrecAvg(rounding='nearest')", *TWO_OF_THREE, 20 / 33, 23 / 33)],
     ("trec_eval", "iprec_at_recall_{recall}"): [
-        ("iprec_at_recall_0.40", "IPrec@0.4", {"a": 1, "b": 1, "c": 1}, {"a": 9.0, "x": 8.0}, 0.0, 1.0)
+        (
+            "iprec_at_recall_0.40",
+            "IPrec(rounding='nearest')@0.4",
+            {"a": 1, "b": 1, "c": 1},
+            {"a": 9.0, "x": 8.0},
+            0.0,
+            1.0,
+        )
     ],
 }
 """Their name, ours, judgments and ranking of one query, their value and ours."""
@@ -323,13 +330,14 @@ class TestRanx:
         need_peer("ranx")
         module = importlib.import_module("ranx.metrics.interpolated_precision_at_recall")
         judged = np.array([[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]])
-        ranked = np.array([[1.0, 9.0], [8.0, 8.0]])  # one of three is found: precision 1 at recall 1/3
+        ranked = np.array([[1.0, 9.0], [8.0, 8.0], [2.0, 7.0], [9.0, 6.0]])  # two of three are found
 
         levels = module._interpolated_precision.py_func(judged, ranked, 1)  # not compiled, which takes long
 
-        assert levels[4] == 0.0
-        data = Data({"1": {"a": 1, "b": 1, "c": 1}}, {"1": {"a": 9.0, "x": 8.0}})
-        assert evaluate(data.judgments, data.rankings, ["IPrec@0.4"])["IPrec@0.4"].mean == 1.0
+        assert levels[7] == pytest.approx(2 / 3)
+        judgments, ranking = TWO_OF_THREE
+        data = Data({"1": judgments}, {"1": ranking})
+        assert evaluate(data.judgments, data.rankings, "IPrec@0.7")["IPrec@0.7"].mean == 0.0
 
 
 class TestTrecEval9:

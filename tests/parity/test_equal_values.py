@@ -163,7 +163,7 @@ NOT_0_HERE = ("rbp_resid", "unj", "utility", "yaap")
 FULL_LISTS = ("average", "dcg", "label", "ndcg", "roc")
 """Functions of scikit-learn that must be given a score for every document, no two equal, and grades from 0 on."""
 
-VERSION_9 = {"iprec_at_recall_{recall}": "IPrec(rounding='up')@{recall}"}
+VERSION_9 = {"iprec_at_recall_{recall}": "IPrec@{recall}"}
 NOT_IN_9 = {
     *(f"{name}_1=3,2=9" for name in ("dcg", "G", "ndcg", "ndcg_rel", "Rndcg")),
     "11pt_avg",

@@ -119,7 +119,6 @@ def test_every_package_can_be_asked():
 
 OUR_OWN = {
     ("ir_measures", "ERR@{cutoff}"),
-    ("ir_measures", "IPrec@{recall}"),
     ("ir_measures", "SetF(beta={beta})"),
     *(("ntcireval", name) for name in ("AP@{cutoff}", "ERR", "nDCG@{cutoff}", "nERR@{cutoff}", "RBP")),
 }

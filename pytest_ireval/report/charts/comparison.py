@@ -14,8 +14,8 @@ from pytest_ireval.report.charts.differences import make_differences_chart
 from pytest_ireval.results.comparison import Comparison, MetricComparison
 from pytest_ireval.results.suite_result import MetricFigures, QueryTable, RecallPrecision, SliceCurves, SuiteResult
 
-CURVE_METRICS = (*(f"IPrec(rounding='up')@{level:g}" for level in LEVELS), "Rprec")
-"""Their means are the points of the curve, and its R-precision. ``up`` rounds recall as on the page of a run."""
+CURVE_METRICS = (*(f"IPrec@{level:g}" for level in LEVELS), "Rprec")
+"""Their means are the points of the curve, and its R-precision."""
 TOP, GAP = 52, 12
 
 
