@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "Suites": {
+        "demo": "Show a gate at work on a small shop: green, then red.",
         "init": "Write a first suite for your data.",
         "check": "Read suites and their files, and report all mistakes.",
         "plan": "Show how small a change the queries of suites can detect.",
