@@ -30,30 +30,25 @@ nitpicky = True
 suppress_warnings = ["misc.highlighting_failure"]  # psql has commands that SQL has not
 
 REPOSITORY = "https://github.com/OWNER/pytest-ireval/blob/main"
-PAGES = "<!-- the pages, in the groups of the README -->"
 OUTSIDE = re.compile(r"\]\(\.\./([^)]*)\)")
 TITLED = re.compile(r'^```(\w+) title="([^"]+)"$', re.MULTILINE)
-GROUP = re.compile(r"^### (.+)\n((?:(?!#).*\n)*)", re.MULTILINE)
-PAGE = re.compile(r"\]\(docs/(\w+\.md)\)")
-ELSEWHERE = re.compile(r"\]\(([A-Z]\w+\.md|benchmarks/README\.md)\)")
+GROUP = re.compile(r"^## (.+)\n((?:(?!#).*\n)*)", re.MULTILINE)
+PAGE = re.compile(r"\]\((\w+\.md)\)")
 
 
-def _pages() -> str:
-    """The links of the README by group, each group with its list for the side of the page."""
-    more = (HERE.parent / "README.md").read_text(encoding="utf-8").partition("\n## More\n")[2]
-    parts = []
-    for title, links in GROUP.findall(more):
-        shown = ELSEWHERE.sub(rf"]({REPOSITORY}/\1)", PAGE.sub(r"](\1)", links.replace("\nApache-2.0.\n", "")))
-        names = "\n".join(dict.fromkeys(PAGE.findall(links)))
-        parts.append(f"## {title}\n{shown}\n```{{toctree}}\n:caption: {title}\n:hidden:\n\n{names}\n```\n")
-    return "\n".join(parts)
+def _add_side_list(group: re.Match[str]) -> str:
+    """A group of links of the first page, with its pages for the list at the side of every page."""
+    names = "\n".join(dict.fromkeys(PAGE.findall(group[2])))
+    return f"{group[0]}\n```{{toctree}}\n:caption: {group[1]}\n:hidden:\n\n{names}\n```\n\n"
 
 
-def adapt(_app: Sphinx, _name: str, source: list[str]) -> None:
+def adapt(_app: Sphinx, name: str, source: list[str]) -> None:
     """Add captions of blocks, links to files beside the pages, and the list of pages."""
+    if name == "index":
+        source[0] = GROUP.sub(_add_side_list, source[0])
     text = OUTSIDE.sub(rf"]({REPOSITORY}/\1)", source[0])
     text = TITLED.sub(r"```{code-block} \1\n:caption: \2\n", text)
-    source[0] = text.replace("```mermaid\n", "```text\n").replace(PAGES, _pages())
+    source[0] = text.replace("```mermaid\n", "```text\n")
 
 
 def setup(app: Sphinx) -> None:
