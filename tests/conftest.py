@@ -8,7 +8,11 @@ import signal
 
 import numpy as np  # noqa: F401 - pytester forgets what an in-process run imported, and NumPy refuses to load twice
 import pytest
-from hypothesis import HealthCheck, settings
+
+try:
+    from hypothesis import HealthCheck, settings
+except ModuleNotFoundError:  # pytest --help works without the packages of the tests, and a run says what to install
+    settings = None
 
 PACKAGES = (
     *("pytest_ireval", "pytest_ireval_metrics", "pytest_ireval_more_metrics"),
@@ -30,17 +34,23 @@ for name in [name for name in os.environ if name.startswith("PYTEST_XDIST")]:
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """Else each program that a test starts would compile all modules, which takes longer than what it does."""
 
-unhurried = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-"""A machine that is busy with other work is slow, and that is no fault of a test."""
-settings.register_profile("exploring", max_examples=15, **unhurried)
-settings.register_profile("repeatable", derandomize=True, max_examples=15, **unhurried)
-settings.register_profile("few", derandomize=True, max_examples=5, **unhurried)
-settings.register_profile("many", max_examples=1000, **unhurried)
-settings.load_profile(os.environ.get("IREVAL_EXAMPLES") or ("repeatable" if os.environ.get("CI") else "exploring"))
-"""A check says the same of the same code; whoever works on it sees new examples every time. Few are enough where the
-tests were run with more, in another environment; .ci/slow asks for many."""
+if settings:
+    unhurried = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+    """A machine that is busy with other work is slow, and that is no fault of a test."""
+    settings.register_profile("exploring", max_examples=15, **unhurried)
+    settings.register_profile("repeatable", derandomize=True, max_examples=15, **unhurried)
+    settings.register_profile("few", derandomize=True, max_examples=5, **unhurried)
+    settings.register_profile("many", max_examples=1000, **unhurried)
+    settings.load_profile(os.environ.get("IREVAL_EXAMPLES") or ("repeatable" if os.environ.get("CI") else "exploring"))
+    """A check says the same of the same code; whoever works on it sees new examples every time. Few are enough where
+    the tests were run with more, in another environment; .ci/slow asks for many."""
 
 pytest_plugins = ["pytester", "command_line", "golden_files"]
+
+
+def pytest_sessionstart():
+    if settings is None:
+        raise pytest.UsageError("these tests need more packages: pip install -e '.[test]'")
 
 
 @pytest.hookimpl(tryfirst=True)
