@@ -42,7 +42,7 @@ EXAMPLES = """\b
 Run the gate with pytest:
   pytest --ireval suites/
 Before that:
-  ireval init judgments.txt rankings.txt
+  ireval init --judgments judgments.txt --rankings rankings.txt
   ireval check suites/
 Without a suite:
   ireval evaluate judgments.txt rankings.txt -m nDCG@10

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import json
+import os
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pytest_ireval.cli.options import format_options
 from pytest_ireval.cli.proposed_suite import (
+    ENGINE,
     EXPECTED,
     TOP,
     DataFile,
@@ -24,6 +27,7 @@ from pytest_ireval.cli.proposed_suite import (
     format_judged_rules,
 )
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
+from pytest_ireval.masking import public_address
 from pytest_ireval.results.evaluation import Evaluation
 
 if TYPE_CHECKING:
@@ -97,7 +101,8 @@ def command(
             DataFile(rankings.absolute(), rankings_format) if rankings else None,
             python or "",
             program or "",
-            _propose_engine_options(engine) if engine else "",
+            engine.rstrip("/") if engine else "",
+            _propose_engine_source(engine) if engine else None,
         ),
         DataFile(judgments.absolute(), judgments_format) if judgments else None,
         DataFile(queries.absolute(), queries_format) if queries else None,
@@ -109,13 +114,18 @@ def command(
     for named in filter(None, (known.source.file, known.judgments, known.queries_file)):
         _warn_outside(named.path, path.parent)
     _print_next_steps(load_suite(path).shown)
+    if engine and public_address(engine) != engine:
+        click.echo(
+            f"\nThe suite has no login: set {ENGINE} to the address of the engine, as https://NAME:PASSWORD@host:port"
+        )
 
 
-def _propose_engine_options(address: str) -> str:
-    """The options of the source, as a suite writes them: what JSON says, YAML says, too."""
+def _propose_engine_source(address: str) -> Mapping[str, Any]:
+    if find_spec("urllib3") is None:
+        raise IrevalError(Problem("urllib3 must be installed", "--engine", (), "pip install 'pytest-ireval[live]'"))
     from pytest_ireval.sources.live.proposal import propose_source
 
-    return json.dumps(propose_source(address), ensure_ascii=False)[1:-1]
+    return propose_source(address)
 
 
 def _ask_for(what: str, default: str | None = None) -> tuple[Path | None, str | None]:
@@ -159,6 +169,7 @@ def _ask_source(name: str, path: Path, source: RankingSource, queries: DataFile 
     (suite,) = load_suites(
         path,
         registry,
+        environment={**os.environ, ENGINE: source.address.rpartition("/")[0]},
         shown=f"{shown_path(path)} (not written)",
         contents=lambda file: text.encode() if file == path else file.read_bytes(),
     )

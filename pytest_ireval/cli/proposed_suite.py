@@ -8,10 +8,12 @@ import os
 import re
 import shlex
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import yaml
 
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
@@ -24,6 +26,8 @@ PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./@+=-]*")
 MISREAD = re.compile(r"(?i)true|false|yes|no|on|off|null|~|[0-9.eE+-]+")
 """Editors read these as something else than text."""
 SHOWN = 5
+ENGINE = "ENGINE_URL"
+"""The variable that names another engine than that of the suite, as a job of CI does."""
 
 
 class DataFile(NamedTuple):
@@ -35,8 +39,10 @@ class RankingSource(NamedTuple):
     file: DataFile | None = None
     python: str = ""
     command: str = ""
-    engine: str = ""
-    """The options of the source, as a suite writes them."""
+    address: str = ""
+    """That of an index, perhaps with a login."""
+    engine: Mapping[str, Any] | None = None
+    """The options of the source that asks it; the first one is the address without the login."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ def format_head(known: SuiteFacts) -> Iterator[str]:
     yield '# owner: "@your-team"     who is responsible for a failure'
     yield ""
     yield "# The candidate rankings: a file, a Python function, a command, or a running engine."
-    yield f"source: {{{_format_source(known)}}}"
+    yield from _format_engine_source(known.source.engine) if known.source.engine else [_format_source(known)]
     yield f"depth: {known.depth}     # how many documents of each ranking count"
     if known.queries_file:
         yield f"queries: {_format_file(known.queries_file, known)}"
@@ -101,14 +107,22 @@ def format_head(known: SuiteFacts) -> Iterator[str]:
 def _format_source(known: SuiteFacts) -> str:
     source, here = known.source, Path(os.path.relpath(Path.cwd(), known.output.parent)).as_posix()
     if source.python:
-        return f"python: {quote(source.python)}, path: [{quote(here)}]"
-    if source.engine:
-        return source.engine
+        return f"source: {{python: {quote(source.python)}, path: [{quote(here)}]}}"
     if source.command:
         words = ", ".join(quote(word) for word in shlex.split(source.command))
-        return f"command: [{words}], folder: {quote(here)}"
+        return f"source: {{command: [{words}], folder: {quote(here)}}}"
     file = source.file or DataFile(Path())
-    return f"run: {_format_path(file, known)}{f', format: {file.format}' if file.format else ''}"
+    return f"source: {{run: {_format_path(file, known)}{f', format: {file.format}' if file.format else ''}}}"
+
+
+def _format_engine_source(options: Mapping[str, Any]) -> Iterator[str]:
+    (engine, address), *others = options.items()
+    root, _, index = address.replace("$", "$$").rpartition("/")
+    yield "source:"
+    yield f"  # The variable {ENGINE}, where it is set, names another engine, such as that of a job of CI."
+    yield f'  {engine}: "${{{ENGINE}:-{root}}}/{index}"'
+    text = yaml.safe_dump(dict(others), sort_keys=False, default_flow_style=None, allow_unicode=True, width=120)
+    yield from (f"  {line}" for line in text.replace("$", "$$").splitlines())
 
 
 def format_judged_rules(known: SuiteFacts) -> Iterator[str]:

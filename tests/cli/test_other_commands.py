@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ireval.cli import COMMANDS
+from pytest_ireval.cli import COMMANDS, EXAMPLES
 from pytest_ireval.cli.metrics_command import format_meaning, format_option
 from pytest_ireval.plugins.commands import find_commands
 
@@ -131,6 +131,19 @@ def test_help_shows_the_gate_and_the_commands_in_groups(ireval):
     for command in (*COMMANDS, *find_commands().by_name):
         assert f"\n  {command} " in printed
     assert printed.index("\nSuites:\n") < printed.index("\nInstalled:\n") < printed.index("Run the gate with")
+
+
+def test_the_examples_of_the_help_work_as_shown(ireval, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "judgments.txt").write_text("q1 0 d1 2\nq2 0 d3 1\n")
+    for name in ("rankings.txt", "before.trec", "after.trec"):
+        (tmp_path / name).write_text("q1 Q0 d1 1 2 x\nq1 Q0 d2 2 1 x\nq2 Q0 d3 1 1 x\n")
+    examples = [shlex.split(line) for line in EXAMPLES.splitlines() if line.startswith("  ireval ")]
+
+    assert [words[1] for words in examples] == ["init", "check", "evaluate", "compare"]
+    for words in examples:
+        printed = ireval(*words[1:])
+        assert printed.code == 0, printed.err
 
 
 def test_a_misspelt_command_gets_a_suggestion(ireval):

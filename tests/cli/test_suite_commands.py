@@ -331,42 +331,118 @@ def test_what_the_first_run_will_say_is_said_already(ireval, folder):
     )
 
 
-MAPPING = {"products": {"mappings": {"properties": {"title": {"type": "text"}, "text": {"type": "text"}, "price": {}}}}}
+MAPPING = {"mappings": {"properties": {"title": {"type": "text"}, "te$t": {"type": "text"}, "price": {}}}}
+HITS = [{"_id": "m1", "_score": 2.5, "_source": {"title": "Red mug"}}]
+OPENSEARCH = {
+    "/": {"version": {"lucene_version": "9.12", "distribution": "opensearch"}},
+    "/_alias": {"products-2": {"aliases": {"products": {}}}, "logs": {"aliases": {}}, ".own": {"aliases": {}}},
+    "/nothing*/_mapping": {},
+    "/products/_mapping": {"products-2": MAPPING},
+    "/products/_search": {"hits": {"hits": HITS}, "timed_out": False},
+}
+SOLR = {
+    "/solr/admin/cores": {"status": {"products": {}, "logs": {}}},
+    "/solr/products/schema/fields": {"fields": [{"name": "title", "type": "text_general"}, {"name": "_text_"}]},
+    "/solr/products/select": {"response": {"docs": [{"id": "m1", "score": 2.5, "title": "Red mug"}]}},
+}
+NO_ADDRESS = "--engine\n  is not an address of http or https\n  write https://host:port/index\n"
+NOT_FOUND = 404, {"error": "no such index"}, {}
 
 
-def test_init_from_the_address_of_an_index(tmp_path, monkeypatch, ireval):
+@pytest.fixture
+def engine(tmp_path, monkeypatch):
+    """An OpenSearch and a Solr at one address, and a folder with queries."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ENGINE_URL", raising=False)
     (tmp_path / "queries.tsv").write_text("id\ttext\nq1\tred mug\nq2\tpan\n", encoding="utf-8")
-    version = {"lucene_version": "9.12", "distribution": "opensearch"}
-    hits = [{"_id": "m1", "_score": 2.5, "_source": {"title": "Red mug"}}]
-    answers = {
-        "/": {"version": version},
-        "/products/_mapping": MAPPING,
-        "/products/_search": {"hits": {"hits": hits}, "timed_out": False},
-    }
     server = Server()
-    server.respond = lambda request: answers[request.path]
-    try:
-        ireval("init", "--engine", f"{server.url}/products", "--queries", "queries.tsv", "--name", "shop")
-        suite = load_suite(tmp_path / "suites/shop.ireval.yaml")
-        result = run_gate(suite)
-    finally:
-        server.close()
-
-    assert suite.source.kind.name == "opensearch"
-    assert suite.source.options.query == {"multi_match": {"query": "{text}", "fields": ["title", "text"]}}
-    assert suite.source.options.fields == ("title",)
-    assert "{query: q1, document: m1, top: 5}" in (tmp_path / "suites/shop.ireval.yaml").read_text(encoding="utf-8")
-    assert result.verdict == "pass"
+    server.respond = lambda request: (OPENSEARCH | SOLR).get(request.path, NOT_FOUND)
+    yield server
+    server.close()
 
 
-def test_init_from_an_address_that_is_no_engine(folder, ireval):
-    server = Server()
-    server.respond = lambda _: {"hello": "world"}
-    try:
-        printed = ireval("init", "--engine", f"{server.url}/products", "--queries", "queries.tsv").err
-    finally:
-        server.close()
+def init_from(ireval, address):
+    return ireval("init", "--engine", address, "--queries", "queries.tsv", "--name", "shop")
 
-    assert "it is neither Elasticsearch, OpenSearch nor Solr" in printed
-    assert not (folder / "suites").exists()
+
+def test_init_from_the_address_of_an_index(engine, tmp_path, ireval):
+    assert init_from(ireval, f"{engine.url}/products").code == 0
+
+    path = tmp_path / "suites/shop.ireval.yaml"
+    suite = load_suite(path)
+    assert suite.source.options.query == {"multi_match": {"query": "{text}", "fields": ["title", "te$t"]}}
+    assert run_gate(suite).verdict == "pass"
+    text = path.read_text(encoding="utf-8")
+    assert "{query: q1, document: m1, top: 5}" in text
+    assert text[text.index("source:") : text.index("depth:")] == (
+        "source:\n"
+        "  # The variable ENGINE_URL, where it is set, names another engine, such as that of a job of CI.\n"
+        f'  opensearch: "${{ENGINE_URL:-{engine.url}}}/products"\n'
+        "  query:\n"
+        "    multi_match:\n"
+        "      query: '{text}'\n"
+        "      fields: [title, te$$t]\n"
+        "  fields: [title]\n"
+    )
+
+
+def test_init_from_the_address_of_a_collection_of_solr(engine, tmp_path, ireval):
+    assert init_from(ireval, f"{engine.url}/solr/products/").code == 0
+
+    text = (tmp_path / "suites/shop.ireval.yaml").read_text(encoding="utf-8")
+    assert f'  solr: "${{ENGINE_URL:-{engine.url}/solr}}/products"\n' in text
+
+
+def test_init_asks_the_address_that_is_given_whatever_the_variable_says(engine, tmp_path, ireval, monkeypatch):
+    monkeypatch.setenv("ENGINE_URL", "http://127.0.0.1:9")
+
+    assert init_from(ireval, f"{engine.url}/products").code == 0
+    assert load_suite(tmp_path / "suites/shop.ireval.yaml").source.options.opensearch == "http://127.0.0.1:9/products"
+
+
+def test_a_login_is_used_to_ask_and_stays_out_of_the_suite(engine, tmp_path, ireval):
+    printed = init_from(ireval, f"{engine.url.replace('://', '://ann:a-password@')}/products")
+
+    assert engine.requests[-1].headers["authorization"] == "Basic YW5uOmEtcGFzc3dvcmQ="
+    assert "set ENGINE_URL to the address of the engine" in printed.out
+    assert "a-password" not in printed.out + (tmp_path / "suites/shop.ireval.yaml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("{}", "{}\n  names no index\n  write {}/logs\n  indexes there: logs, products, products-2\n"),
+        (
+            "{}/nothing*",
+            "{}/nothing*\n  names no index\n  write {}/logs\n  indexes there: logs, products, products-2\n",
+        ),
+        ("{}/solr/", "{}/solr\n  names no index\n  write {}/solr/logs\n  indexes there: logs, products\n"),
+        (
+            "{}/mugs",
+            "{}/mugs/_mapping\n  status 404\n  write https://host:port/index\n"
+            '  it begins: {{"error": "no such index"}}\n',
+        ),
+        (
+            "{}/products?api_key=a-secret",
+            "{}/products\n  the parameters of this address would be written into the suite, and may be secret\n"
+            "  leave out all from the ?, and add params: to the source\n",
+        ),
+        ("127.0.0.1/products?api_key=a-secret", NO_ADDRESS),
+        ("ann:a-secret@127.0.0.1/products", NO_ADDRESS),
+        ("http://ann:a-secret@127.0.0.1:port/products", NO_ADDRESS),
+    ],
+)
+def test_init_from_an_address_that_is_no_index(engine, tmp_path, ireval, address, said):
+    printed = init_from(ireval, address.format(engine.url))
+
+    assert (printed.code, printed.out, printed.err) == (2, "", f"error: {said.format(*3 * [engine.url])}")
+    assert not (tmp_path / "suites").exists()
+
+
+def test_init_from_an_address_that_is_no_engine(engine, tmp_path, ireval):
+    engine.respond = lambda _: {"hello": "world"}
+
+    assert "is neither Elasticsearch, OpenSearch nor Solr" in init_from(ireval, f"{engine.url}/products").err
+    engine.respond = lambda _: ["hello"]
+    assert "this is not the answer of a search engine" in init_from(ireval, f"{engine.url}/products").err
+    assert not (tmp_path / "suites").exists()

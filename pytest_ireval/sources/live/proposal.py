@@ -8,49 +8,96 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pytest_ireval.data.document_texts import TITLES, URLS
-from pytest_ireval.errors import Problem, SourceError, quote
-from pytest_ireval.sources.describing import LOGIN
+from pytest_ireval.errors import Problem, SourceError
+from pytest_ireval.masking import public_address, split_address
 from pytest_ireval.sources.live.client import HttpClient
 from pytest_ireval.sources.live.exchange import AttemptError
 
+EXAMPLE = "write https://host:port/index"
+
 
 def propose_source(address: str) -> dict[str, Any]:
-    """The source of a first suite for an index or a collection: its engine, and a search in all of its text fields."""
-    parts, index = urlsplit(address), address.rstrip("/")
-    if parts.username is not None:
-        complaint = f"{LOGIN.sub('', address)}: the login in this address would be written into the suite"
-        raise SourceError(
-            Problem(complaint, suggestion="leave it out, and add headers: {Authorization: 'Basic ${LOGIN}'}")
-        )
+    """The source of a first suite for an index or a collection: its engine, and a search in all of its text fields.
 
-    def answer(url: str) -> Any:
-        try:
-            with closing(HttpClient(url)) as client:
-                return client.fetch_json("GET", url, None, {}, 30).answer
-        except AttemptError as error:
-            raise SourceError(Problem(f"{url}: {error}", suggestion="write https://host:port/index")) from None
-
-    if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise SourceError(Problem(f"{quote(address)} is not an address", suggestion="write https://host:port/index"))
-    if "/solr/" in parts.path:
-        fields = answer(f"{index}/schema/fields")["fields"]
-        texts = [
-            each["name"] for each in fields if each.get("type", "").startswith("text") and each.get("indexed", True)
-        ]
-        body = {"params": {"qf": " ".join(each for each in texts if not each.startswith("_"))}}
-        return {"solr": index, "body": body, **_choose_shown_fields(each["name"] for each in fields)}
-    version = answer(f"{parts.scheme}://{parts.netloc}/").get("version", {})
+    A login in the address is used to ask, and is not part of the source.
+    """
+    index = _check_address(address)
+    root, _, name = index.rpartition("/")
+    if "solr" in urlsplit(index).path.split("/"):
+        if name == "solr":
+            raise _refuse_without_index(index, index, _list_collections(index))
+        return _propose_solr(index)
+    if not urlsplit(index).path:
+        root, name = index, ""
+    version = _fetch(f"{root}/").get("version", {})
     if "lucene_version" not in version:
-        other = "it is neither Elasticsearch, OpenSearch nor Solr"
-        raise SourceError(
-            Problem(f"{LOGIN.sub('', address)}: {other}", suggestion="write the source yourself, with http:")
-        )
-    mapping = answer(f"{index}/_mapping")
-    properties = next(iter(mapping.values()))["mappings"].get("properties", {})
-    texts = [name for name, each in properties.items() if each.get("type") == "text"]
+        complaint = "is neither Elasticsearch, OpenSearch nor Solr"
+        raise SourceError(Problem(complaint, public_address(index), (), "write the source yourself, with http:"))
+    mappings = _fetch(f"{index}/_mapping") if name else {}
+    if not mappings:  # or a pattern that no index matches
+        raise _refuse_without_index(index, root, _list_indexes(root))
+    properties = next(iter(mappings.values()))["mappings"].get("properties", {})
+    texts = [field for field, about in properties.items() if about.get("type") == "text"]
     query = {"multi_match": {"query": "{text}", "fields": texts or ["*"]}}
     engine = "opensearch" if version.get("distribution") == "opensearch" else "elasticsearch"
-    return {engine: index, "query": query, **_choose_shown_fields(properties)}
+    return {engine: public_address(index), "query": query, **_choose_shown_fields(properties)}
+
+
+def _propose_solr(collection: str) -> dict[str, Any]:
+    fields = _fetch(f"{collection}/schema/fields")["fields"]
+    texts = [
+        field["name"] for field in fields if field.get("type", "").startswith("text") and field.get("indexed", True)
+    ]
+    body = {"params": {"qf": " ".join(name for name in texts if not name.startswith("_"))}}
+    return {"solr": public_address(collection), "body": body, **_choose_shown_fields(field["name"] for field in fields)}
+
+
+def _check_address(address: str) -> str:
+    """The address without a slash at its end."""
+    try:
+        parts = urlsplit(address)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, a bracket that is not closed
+        is_address = False
+    if not is_address:  # it is not shown, for nobody knows where a password in it ends
+        raise SourceError(Problem("is not an address of http or https", "--engine", (), EXAMPLE))
+    public, _, parameters = split_address(address)
+    if parameters:
+        complaint = "the parameters of this address would be written into the suite, and may be secret"
+        raise SourceError(Problem(complaint, public, (), "leave out all from the ?, and add params: to the source"))
+    return address.rstrip("/")
+
+
+def _fetch(url: str) -> dict[str, Any]:
+    try:
+        with closing(HttpClient(url)) as client:
+            answer = client.fetch_json("GET", url, None, {}, 30).answer
+    except AttemptError as error:
+        raise SourceError(Problem(str(error), public_address(url), (), EXAMPLE, error.shows)) from None
+    if not isinstance(answer, dict):
+        raise SourceError(Problem("this is not the answer of a search engine", public_address(url), (), EXAMPLE))
+    return answer
+
+
+def _list_indexes(root: str) -> list[str]:
+    """The indexes and aliases of Elasticsearch or OpenSearch, without those of the engine itself."""
+    indexes = _fetch(f"{root}/_alias")
+    names = {name for index, about in indexes.items() for name in (index, *about["aliases"])}
+    return sorted(name for name in names if not name.startswith("."))
+
+
+def _list_collections(solr: str) -> list[str]:
+    """The collections of Solr, or its cores where it runs without ZooKeeper."""
+    try:
+        return sorted(_fetch(f"{solr}/admin/collections?action=LIST")["collections"])
+    except SourceError:
+        return sorted(_fetch(f"{solr}/admin/cores?action=STATUS&indexInfo=false")["status"])
+
+
+def _refuse_without_index(address: str, root: str, names: list[str]) -> SourceError:
+    suggestion = f"write {public_address(root)}/{names[0] if names else 'INDEX'}"
+    allowed = f"indexes there: {', '.join(names) or 'none'}"
+    return SourceError(Problem("names no index", public_address(address), (), suggestion, allowed))
 
 
 def _choose_shown_fields(names: Iterable[str]) -> dict[str, list[str]]:
