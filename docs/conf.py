@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+from importlib.metadata import metadata
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -29,7 +30,7 @@ html_copy_source = False
 nitpicky = True
 suppress_warnings = ["misc.highlighting_failure"]  # psql has commands that SQL has not
 
-REPOSITORY = "https://github.com/OWNER/pytest-ireval/blob/main"
+REPOSITORY = metadata("pytest-ireval").get_all("Project-URL")[0].rpartition(" ")[2] + "/blob/main"
 OUTSIDE = re.compile(r"\]\(\.\./([^)]*)\)")
 TITLED = re.compile(r'^```(\w+) title="([^"]+)"$', re.MULTILINE)
 GROUP = re.compile(r"^## (.+)\n((?:(?!#).*\n)*)", re.MULTILINE)

@@ -38,6 +38,7 @@ def schema() -> dict[str, Any]:
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "https://www.schemastore.org/pytest-ireval-results.json",
         "title": "results.json of pytest-ireval",
         **run,
         "properties": {"format": {"const": FORMAT, "description": "The version of this form."}, **run["properties"]},

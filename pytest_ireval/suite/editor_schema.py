@@ -103,6 +103,7 @@ def suite_schema(registry: Registry) -> Schema:
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "https://www.schemastore.org/pytest-ireval-suite.json",
         **_finish(top, registry),
         "title": "A suite of pytest-ireval",
         "anyOf": [

@@ -17,8 +17,8 @@ REQUIRED = "IREVAL_CI_TOOLS"
 """Set to ``required`` in this project's own check, where no tool may be missing unseen."""
 TOOLS = {
     "jq": "the program jq (apt install jq), as which gh filters answers",
-    "shellcheck": "shellcheck (the extra pytest-ireval[lint])",
-    "check-jsonschema": "check-jsonschema (the extra pytest-ireval[lint])",
+    "shellcheck": "shellcheck (pip install --group lint -e .)",
+    "check-jsonschema": "check-jsonschema (pip install --group lint -e .)",
 }
 
 

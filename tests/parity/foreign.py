@@ -244,7 +244,7 @@ def need_peer(package):
         for module in modules.split():
             importlib.import_module(module)
     except ImportError:
-        text = f"{package} is not installed: pip install '{requirement}' (or the extra pytest-ireval[parity])"
+        text = f"{package} is not installed: pip install '{requirement}' (or pip install --group parity -e .)"
     if package == "ir_measures" and not shutil.which("perl"):
         text = "ir_measures computes ERR with gdeval, which needs perl"
     if text:
