@@ -30,7 +30,7 @@ html_copy_source = False
 nitpicky = True
 suppress_warnings = ["misc.highlighting_failure"]  # psql has commands that SQL has not
 
-REPOSITORY = metadata("pytest-ireval").get_all("Project-URL")[0].rpartition(" ")[2] + "/blob/main"
+REPOSITORY = metadata("pytest-ireval")["Project-URL"].rpartition(" ")[2] + "/blob/main"
 OUTSIDE = re.compile(r"\]\(\.\./([^)]*)\)")
 TITLED = re.compile(r'^```(\w+) title="([^"]+)"$', re.MULTILINE)
 GROUP = re.compile(r"^## (.+)\n((?:(?!#).*\n)*)", re.MULTILINE)
