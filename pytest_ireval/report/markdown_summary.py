@@ -15,6 +15,7 @@ from pytest_ireval.report.failure_text import (
     format_current_rank,
     format_query_values,
 )
+from pytest_ireval.report.figure_rows import format_figure_row, list_figure_rows
 from pytest_ireval.report.fitting import Fit, SummaryPart, fit_parts
 from pytest_ireval.report.formatting import describe_certainty, format_comparison, format_value, is_explained
 from pytest_ireval.report.input_changes import describe_inputs
@@ -34,7 +35,6 @@ from pytest_ireval.report.terminal_summary import (
     count_verdicts,
     describe_since_base,
     drop_empty_column,
-    list_metric_rows,
     list_notes,
     list_since_base_rows,
 )
@@ -220,13 +220,13 @@ def _format_figures(title: str, rows: Sequence[Sequence[str]], names: Sequence[s
 
 
 def _list_rows(suite: SuiteResult) -> list[list[str]]:
-    rows = list_metric_rows(suite)
+    rows = [format_figure_row(row) for row in list_figure_rows(suite)]
     return [
         [
             escape_markdown(suite.name, 80),
             escape_markdown(name, 80),
             *figures,
-            f"**{verdict}**" if verdict in RED else verdict,
+            f"**{verdict}**" if verdict.startswith(RED) else verdict,
         ]
         for name, *figures, verdict in rows
     ]

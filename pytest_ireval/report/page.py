@@ -22,6 +22,7 @@ from pytest_ireval.report.failure_text import (
     format_best_document,
     format_current_rank,
 )
+from pytest_ireval.report.figure_rows import FigureRow, list_figure_rows
 from pytest_ireval.report.formatting import (
     Tone,
     choose_tone,
@@ -323,6 +324,8 @@ class _SuiteView(NamedTuple):
     anchor: str
     metrics: tuple[MetricFigures, ...]
     """Those that have figures."""
+    rows: tuple[FigureRow, ...]
+    """In the table of several suites."""
     slices: tuple[_SliceLine, ...]
     rules: tuple[_RuleLine, ...]
     counts: tuple[tuple[str, str], ...]
@@ -345,6 +348,7 @@ def make_suite_view(suite: SuiteResult, *, alone: bool) -> _SuiteView:
         suite,
         make_suite_anchor(suite),
         suite.metrics,
+        tuple(list_figure_rows(suite)) if suite.metrics else (),
         tuple(_make_slice_lines(suite)),
         rules,
         tuple(_list_counts(suite)),

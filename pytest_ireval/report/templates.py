@@ -25,6 +25,7 @@ from pytest_ireval.report.formatting import (
     format_value,
 )
 from pytest_ireval.report.query_view import make_worst_views
+from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, Section, SuiteResult
 from pytest_ireval.text_table import escape_unprintable
 from pytest_ireval.words import format_magnitude
@@ -129,7 +130,7 @@ def check_sections(run: RunResult, templates: Mapping[str, SectionTemplate]) -> 
     return replace(run, sections=tuple(sections))
 
 
-def format_spread(each: MetricFigures | Cell) -> str:
+def format_spread(each: MetricFigures | SliceFigures | Cell) -> str:
     """The interval of a change."""
     return "-" if each.low is None or each.high is None else format_interval(each.low, each.high)
 

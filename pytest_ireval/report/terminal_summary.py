@@ -1,27 +1,26 @@
-"""The summary of a run in the terminal: a row for each suite and metric, and a last line with the verdict."""
+"""The summary of a run in the terminal: a table of figures, notes, and a last line with the verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
 
+from pytest_ireval.report.figure_rows import format_figure_row, list_figure_rows
 from pytest_ireval.report.formatting import (
     choose_cause_label,
     describe_ages,
     describe_cause,
     format_change,
     format_comparison,
-    format_interval,
     format_percent,
     format_value,
     is_explained,
 )
 from pytest_ireval.report.input_changes import describe_inputs, summarize_input_changes
 from pytest_ireval.report.run_summary import list_reservations, rank_importance
-from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures, Verdict, find_worst_verdict
-from pytest_ireval.results.suite_result import Counts, MetricFigures, RunResult, SinceBase, SliceRow, SuiteResult
+from pytest_ireval.results.outcome import VERDICTS, Outcome, Verdict
+from pytest_ireval.results.suite_result import Counts, RunResult, SinceBase, SliceRow, SuiteResult
 from pytest_ireval.text_table import align_rows, escape_unprintable, lay_out_rows, measure_width, truncate, wrap_text
-from pytest_ireval.words import format_count, format_magnitude
+from pytest_ireval.words import format_count
 
 LISTED = 5
 """The number of queries or suites that are named; the others are counted."""
@@ -95,8 +94,11 @@ def _format_figures(run: RunResult, limit: int, statistics: bool) -> list[str]:
     suites = run.suites
     if not suites:
         return []
-    above = [row for suite in suites for row in list_metric_rows(suite)]
-    names = [name for suite in suites for name in (suite.name, *[""] * (len(list_metric_rows(suite)) - 1))]
+    by_suite = [[format_figure_row(row) for row in list_figure_rows(suite)] for suite in suites]
+    above = [row for rows in by_suite for row in rows]
+    names = [
+        name for suite, rows in zip(suites, by_suite, strict=True) for name in (suite.name, *[""] * (len(rows) - 1))
+    ]
     titles, *above = drop_empty_column([choose_header(run), *above], statistics=statistics)
     beside = [[name, *row] for name, row in zip(("suite", *names), (titles, *above), strict=True)]
     lines = lay_out_rows(beside, range(2, 5), most={0: WIDEST, 1: WIDEST})
@@ -105,11 +107,8 @@ def _format_figures(run: RunResult, limit: int, statistics: bool) -> list[str]:
     header, *cells = _lay_out_narrow([titles, *above], limit - 2)
     cell = iter(cells)
     shown = [f"  {line}" for line in header]
-    for suite in suites:
-        shown += [
-            escape_unprintable(suite.name),
-            *(f"  {line}" for _ in list_metric_rows(suite) for line in next(cell)),
-        ]
+    for suite, rows in zip(suites, by_suite, strict=True):
+        shown += [escape_unprintable(suite.name), *(f"  {line}" for _ in rows for line in next(cell))]
     return shown
 
 
@@ -135,48 +134,6 @@ def drop_empty_column(table: Sequence[Sequence[str]], *, statistics: bool = True
     if statistics and any(row[place].strip("-") for row in table[1:]):
         return [list(row) for row in table]
     return [[cell for i, cell in enumerate(row) if i != place] for row in table]
-
-
-def list_metric_rows(suite: SuiteResult) -> list[list[str]]:
-    """A row a metric, then one for each kind of rule without a metric that did not pass."""
-    rows = [row for metric in suite.metrics for row in _list_rows(suite, metric)]
-    others = sorted((outcome for outcome in suite.outcomes if not outcome.metric), key=lambda each: each.kind)
-    for kind, outcomes in groupby(others, key=lambda each: each.kind):
-        if words := _summarize_verdicts(list(outcomes)):
-            rows.append([kind, *[""] * 5, words])
-    if not rows or (suite.error and not any(row[0] == "inputs" for row in rows)):
-        rows.append(["inputs" if suite.error else "", *[""] * 5, suite.verdict])
-    return rows
-
-
-def _list_rows(suite: SuiteResult, metric: MetricFigures) -> Iterator[list[str]]:
-    """A row in which every query counts the same; below it the weighted mean, if rules decide by it."""
-    about = [outcome for outcome in suite.outcomes if outcome.metric == metric.name]
-    weighted = [each for each in about if any(line.weighted for line in each.figures)]
-    plain = [each for each in about if each not in weighted]
-    name = metric.name if metric.aggregate == "mean" else f"{metric.name} ({metric.aggregate})"
-    unsaid = ("pass" if plain else "-") if weighted else metric.verdict or "-"
-    yield _format_row(name, metric, "error" if metric.error else _summarize_verdicts(plain) or unsaid)
-    if weighted:
-        lines = (line for each in weighted if not each.against for line in each.figures if line.slice == "all")
-        none = SliceFigures("all", 0, None)
-        yield _format_row(f"{metric.name}, weighted", next(lines, none), _summarize_verdicts(weighted) or "pass")
-
-
-def _format_row(name: str, of: MetricFigures | SliceFigures, verdict: str) -> list[str]:
-    can_show = "-" if of.resolution is None else format_magnitude(of.resolution)
-    certain = "-" if of.low is None or of.high is None else format_interval(of.low, of.high)
-    return [name, format_value(of.now), format_value(of.baseline), format_change(of.change), certain, can_show, verdict]
-
-
-def _summarize_verdicts(outcomes: Sequence[Outcome]) -> str:
-    """The worst verdict, or what was let through; nothing if all is well."""
-    verdict = find_worst_verdict(tuple(outcome.verdict for outcome in outcomes))
-    if verdict != "pass":
-        return verdict
-    if any(outcome.accepted for outcome in outcomes):
-        return "accepted"
-    return "warning" if any(outcome.warning for outcome in outcomes) else ""
 
 
 _UNJUDGED = "unjudged in the lists"
