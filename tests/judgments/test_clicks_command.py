@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from suite_files import write_rankings, write_suite
 
 from pytest_ireval import load_suite, read_queries, run_gate
 from pytest_ireval.data.side_data import read_preferences
@@ -260,17 +261,11 @@ def test_a_suite_gates_on_judgments_and_preferences_from_clicks(ireval, write, r
     made = ["--queries", "queries.tsv", "--to"]
     ireval("clicks", "few.tsv", "--model", "sdbn", *made, "judgments.txt")
     ireval("clicks", "few.tsv", "--policy", "skip-above-and-skip-next", *made, "preferences.tsv")
-    write("run.txt", "".join(f"q1 Q0 {name} {rank} {9 - rank} t\n" for rank, name in enumerate(ranking.split(), 1)))
-    write(
-        "clicks.ireval.yaml",
-        "ireval: 1\nsuite: clicks\nsource: {run: run.txt}\n"
-        "judgments: {file: judgments.txt, preferences: preferences.tsv}\n"
-        "rules:\n"
-        '  - threshold: {nDCG@3: ">= 0.9"}\n'
-        '  - threshold: {TauPref(weighted=true): ">= 0.9"}\n',
-    )
+    write_rankings(Path("rankings.txt"), {"q1": ranking.split()})
+    rules = "threshold: {nDCG@3: '>= 0.9'}", "threshold: {TauPref(weighted=true): '>= 0.9'}"
+    suite = write_suite(Path(), *rules, judgments="{file: judgments.txt, preferences: preferences.tsv}")
 
-    assert [each.verdict for each in run_gate(load_suite("clicks.ireval.yaml")).outcomes[1:]] == [verdict] * 2
+    assert [outcome.verdict for outcome in run_gate(load_suite(suite)).outcomes[1:]] == [verdict] * 2
 
 
 def test_sessions_are_those_of_the_whole_log_so_queries_have_no_number_of_them(ireval, few, write):

@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from suite_files import write_judgments, write_queries, write_rankings
 
 from pytest_ireval import read_judgments
 from pytest_ireval.results.run_folder import IGNORED
@@ -34,8 +35,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1772323200")  # 2026-03-01
     (tmp_path / "pool.tsv").write_text(POOL)
-    lines = [f"q{q} 0 q{q}-{d} {d}\n" for q in range(10) for d in range(3)]
-    (tmp_path / "human.txt").write_text("".join(lines))
+    write_judgments(tmp_path / "human.txt", {f"q{q}": {f"q{q}-{d}": d for d in range(3)} for q in range(10)})
     return tmp_path
 
 
@@ -384,11 +384,10 @@ def test_an_audit_is_drawn_by_slice_and_compared_by_slice(ireval, folder, progra
     assert sum(cells["query_segment"] == "tail" for cells in audit.columns.values()) == 8
     rows = {item.pair: {"grade": item.document[-1], "date": "2026-03-02"} for item in audit.items}
     JudgmentFile(folder / "pool.audit.judgments.tsv", "ann").put(rows)
-    segments = "".join(f"q{q}\tmug\t{'tail' if q > 8 else 'head'}\n" for q in range(12))
-    (folder / "queries.tsv").write_text(f"id\ttext\tsegment\n{segments}")
+    queries = [f"q{q}" for q in range(12)]
+    write_queries(folder / "queries.tsv", queries, segment=["head"] * 9 + ["tail"] * 3)
     for name, order in (("up", (0, 1, 2)), ("down", (2, 1, 0))):
-        lines = (f"q{q} Q0 q{q}-{d} {n + 1} {9 - n} x\n" for q in range(12) for n, d in enumerate(order))
-        (folder / f"{name}.txt").write_text("".join(lines))
+        write_rankings(folder / f"{name}.txt", {query: [f"{query}-{d}" for d in order] for query in queries})
     options = ("--audit", "pool.audit.judgments.tsv", "--queries", "queries.tsv", "--by", "segment", "--draws", "20")
     rankings = ("--rankings", "up.txt", "--rankings", "down.txt", "-m", "nDCG@3")
     text = ireval("agreement", "pool.judgments.tsv", *options, *rankings)

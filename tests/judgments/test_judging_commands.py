@@ -5,6 +5,7 @@ import io
 import json
 
 import pytest
+from suite_files import write_suite
 
 from pytest_ireval import read_judgments
 
@@ -108,23 +109,14 @@ def test_the_order_of_systems_is_compared_under_each_judge_on_the_queries_of_all
     assert "systems and verdicts: 2 of 3 queries, those that all judges judged" in found["notes"][1]
 
 
-SUITE = """\
-ireval: 1
-suite: shop
-source: {run: one.txt}
-judgments: ann.txt
-rules:
-  - threshold: {RR: ">= 0.9"}
-"""
+@pytest.fixture
+def suite(tmp_path):
+    return write_suite(tmp_path, "threshold: {RR: '>= 0.9'}", source="{run: one.txt}", judgments="ann.txt")
 
 
+@pytest.mark.usefixtures("suite")
 def test_a_verdict_that_depends_on_the_judge_is_shown(ireval, write):
-    write(
-        ann="q 0 a 1\nq 0 b 0\n",
-        bob="q 0 a 0\nq 0 b 1\n",
-        one="q Q0 a 1 2 t\nq Q0 b 2 1 t\n",
-        **{"shop_ireval.yaml": SUITE},
-    )
+    write(ann="q 0 a 1\nq 0 b 0\n", bob="q 0 a 0\nq 0 b 1\n", one="q Q0 a 1 2 t\nq Q0 b 2 1 t\n")
     found = json.loads(ireval("agreement", "ann.txt", "bob.txt", "--suite", "shop.ireval.yaml", "--format", "json").out)
 
     verdicts = {each["judged_by"]: each["verdict"] for each in found["verdicts"]}
@@ -225,13 +217,9 @@ def test_two_grades_of_one_judge_are_not_two_votes(ireval, write):
     assert "grades 1 to 1" in found, "rows without the name of a judge are single votes"
 
 
+@pytest.mark.usefixtures("suite")
 def test_queries_that_lose_all_judgments_are_named(ireval, write):
-    write(
-        ann="q 0 a 1\nr 0 a 1\n",
-        bob="q 0 a 1\nr 0 a 0\n",
-        one="q Q0 a 1 2 t\nr Q0 a 1 1 t\n",
-        **{"shop_ireval.yaml": SUITE},
-    )
+    write(ann="q 0 a 1\nr 0 a 1\n", bob="q 0 a 1\nr 0 a 0\n", one="q Q0 a 1 2 t\nr Q0 a 1 1 t\n")
     drop = ("ann.txt", "bob.txt", "--judge-ties", "drop")
 
     lost = "1 query left out, with all documents dropped: r"

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from suite_files import write_judgments, write_rankings
 
 from pytest_ireval_judgments.linting import find_near_duplicates
 
@@ -64,18 +65,11 @@ def test_a_judgment_that_is_there_twice_is_doubtful_unless_another_judge_made_it
     assert ireval("lint", "table.csv").out == f"{REPEATED}\n1 found: 1 repeated\n"
 
 
-def ranked(*documents):
-    return "".join(f"q Q0 {document} {i} {-i} t\n" for i, document in enumerate(documents, 1))
-
-
 def test_judgments_that_one_ranking_chose_are_doubtful(ireval, files, tmp_path):
     """The first ten of the old system are judged, and six of the ten that the new one has."""
-    (tmp_path / "judgments.txt").write_text(
-        "".join(f"q 0 {document} {i % 2}\n" for i, document in enumerate("abcdefghij"))
-    )
-    (tmp_path / "old.txt").write_text(ranked(*"abcdefghij", "x"))
-    (tmp_path / "new.txt").write_text(ranked(*"vwxyabcdef"))
-    (tmp_path / "fair.txt").write_text(ranked(*"jihgfedcba"))
+    write_judgments(tmp_path / "judgments.txt", {"q": {d: i % 2 for i, d in enumerate("abcdefghij")}})
+    for name, documents in {"old": "abcdefghijx", "new": "vwxyabcdef", "fair": "jihgfedcba"}.items():
+        write_rankings(tmp_path / f"{name}.txt", {"q": documents})
 
     assert ireval("lint", "judgments.txt", "old.txt", "new.txt").out == f"{ONE_POOL}\n1 found: 1 one-pool\n"
     assert ireval("lint", "judgments.txt", "old.txt", "fair.txt").out == "nothing found\n"

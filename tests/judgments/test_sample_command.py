@@ -7,6 +7,7 @@ import json
 import sys
 
 import pytest
+from suite_files import write_suite
 
 from pytest_ireval import load_suite, run_gate
 
@@ -231,30 +232,27 @@ def before(text, query_id, depth):
 def now(text, query_id, depth):
     return Answer([] if text in ("gone", "rare", "big mug") else ["d1"], about={"engine": "toy"})
 """
-SUITE = """\
-ireval: 1
-suite: traffic
-source: {python: "engine_of_traffic:now"}
-queries: queries.tsv
-weight: weight
-rules:
-  - no_regression: {RULE, decide_by: observed}
-  - no_regression: {RULE, decide_by: observed, per: stratum}
-  - no_regression: {RULE, name: evidence}
-""".replace(
-    "RULE", 'metric: Empty, weighted: true, tolerance: {absolute: 0.2}, against: {python: "engine_of_traffic:before"}'
-)
+COMPARED = 'metric: Empty, weighted: true, tolerance: {absolute: 0.2}, against: {python: "engine_of_traffic:before"}'
 
 
 def test_a_suite_weights_the_queries_of_a_refreshed_set_by_their_traffic(ireval, write, tmp_path):
     """``big mug`` is 15% of the traffic and 30% of the head; ``gone`` and ``rare`` are kept, and count for nothing."""
     write("old.tsv", "id\ttext\nq1\tgone\nq2\trare\n")
     write("engine_of_traffic.py", SEARCH)
-    write("traffic.ireval.yaml", SUITE)
+    suite = write_suite(
+        tmp_path,
+        f"no_regression: {{{COMPARED}, decide_by: observed}}",
+        f"no_regression: {{{COMPARED}, decide_by: observed, per: stratum}}",
+        f"no_regression: {{{COMPARED}, name: evidence}}",
+        source='{python: "engine_of_traffic:now"}',
+        queries="queries.tsv",
+        weight="weight",
+        judgments=None,
+    )
     log = "query\tcount\nmug\t35\nbig mug\t15\npan\t15\nbig pan\t15\npot\t10\nbig pot\t10\nrare\t1\n"
     ireval("sample", write("log.tsv", log), "--strata", "50,30,20", "--refresh", "old.tsv")
 
-    found = run_gate(load_suite(tmp_path / "traffic.ireval.yaml"))
+    found = run_gate(load_suite(suite))
 
     assert {each.id.partition("::")[2]: (each.verdict, each.headline[:28]) for each in found.outcomes[1:]} == {
         "Empty.all": ("pass", "weighted Empty rose by 0.150"),

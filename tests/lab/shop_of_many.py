@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import date
 
 import numpy as np
+from suite_files import write_judgments, write_queries, write_rankings, write_suite
 
 from pytest_ireval.baseline.record import Acceptance
 from pytest_ireval.baseline.writing import write_baseline
@@ -15,9 +16,6 @@ from pytest_ireval.suite.loading import load_suite
 from pytest_ireval_lab.self_test.rehearsal import begin_rehearsal
 
 TODAY = date(2026, 11, 1)
-RULES = """\
-  - no_regression: {metric: nDCG@5, tolerance: 1%}
-"""
 
 
 class Shop:
@@ -27,30 +25,18 @@ class Shop:
         self.folder, self.registry = folder, registry
         self.queries = [f"q{i:03}" for i in range(60)]
         self.lists = {query: [f"{query}-d{i}" for i in range(8)] for query in self.queries}
-        self.rules = RULES
-        self.source = "{run: now.trec}"
-        self.more = ""
-        self.searches = [1] * len(self.queries)
+        self.rules = ["no_regression: {metric: nDCG@5, tolerance: 1%}"]
+        self.keys = {"source": "{run: now.trec}"}
+        self.columns = {}
 
     def write(self):
-        rows = [f"{q}\twords\t{'head' if int(q[1:]) % 6 else 'tail'}" for q in self.queries]
-        if set(self.searches) != {1}:
-            rows = [f"{row}\t{self.searches[int(row[1:4])]}" for row in rows]
-        columns = "id\ttext\tsegment" + ("\tsearches" if set(self.searches) != {1} else "")
-        (self.folder / "queries.tsv").write_text("\n".join([columns, *rows]) + "\n")
-        judged = [f"{q} 0 {q}-d{i} {3 - i % 4}" for q in sorted(self.queries) for i in range(6)]
-        (self.folder / "judgments.txt").write_text("\n".join(judged) + "\n")
-        self.write_run("now.trec", self.lists)
-        path = self.folder / "shop.ireval.yaml"
-        path.write_text(
-            f"ireval: 1\nsuite: shop\nsource: {self.source}\ndepth: 8\nqueries: queries.tsv\njudgments: judgments.txt\n"
-            f"{self.more}metrics: [nDCG@5, RR@5]\nrules:\n{self.rules}"
-        )
-        return path
-
-    def write_run(self, name, lists):
-        lines = [f"{q} Q0 {d} {r} {100 - r} x" for q, ids in lists.items() for r, d in enumerate(ids, 1)]
-        (self.folder / name).write_text("\n".join(lines) + "\n")
+        segment = ["head" if int(query[1:]) % 6 else "tail" for query in self.queries]
+        write_queries(self.folder / "queries.tsv", self.queries, segment=segment, **self.columns)
+        judgments = {query: {f"{query}-d{i}": 3 - i % 4 for i in range(6)} for query in sorted(self.queries)}
+        write_judgments(self.folder / "judgments.txt", judgments)
+        write_rankings(self.folder / "now.trec", self.lists)
+        keys = {"depth": 8, "queries": "queries.tsv", "metrics": "[nDCG@5, RR@5]", **self.keys}
+        return write_suite(self.folder, *self.rules, **keys)
 
     def suite(self):
         return load_suite(self.write(), self.registry)

@@ -34,18 +34,18 @@ def search(queries):
 @pytest.fixture
 def noisy(shop):
     (shop.folder / "noisy.py").write_text(NOISY)
-    shop.source = '{python: "noisy:search", mode: all}'
+    shop.keys["source"] = '{python: "noisy:search", mode: all}'
     sys.modules.pop("noisy", None)
     yield shop
     sys.modules.pop("noisy", None)
 
 
-def asked(shop, **more):
+def report(shop, **more):
     return ask_again(shop.suite(), shop.registry, **more)
 
 
 def test_a_source_that_always_answers_the_same_is_said_to(shop):
-    found = asked(shop)
+    found = report(shop)
 
     assert (found.same, found.holds, found.lists, found.answers) == (True, True, 0, 2)
     assert [each.verdict for each in found.rules] == ["pass"]
@@ -53,11 +53,11 @@ def test_a_source_that_always_answers_the_same_is_said_to(shop):
 
 
 def test_noise_is_told_with_its_floor_and_a_tolerance_below_it_is_an_error(noisy):
-    noisy.rules = (
-        "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.0001}, decide_by: observed, name: tight}\n"
-        "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.5}, decide_by: observed, name: wide}\n"
-    )
-    found = asked(noisy, times=4)
+    noisy.rules = [
+        "no_regression: {metric: nDCG@5, tolerance: {absolute: 0.0001}, decide_by: observed, name: tight}",
+        "no_regression: {metric: nDCG@5, tolerance: {absolute: 0.5}, decide_by: observed, name: wide}",
+    ]
+    found = report(noisy, times=4)
     tight, wide = found.tolerances
 
     assert found.answers == 4
@@ -70,30 +70,30 @@ def test_noise_is_told_with_its_floor_and_a_tolerance_below_it_is_an_error(noisy
 
 def test_a_tolerance_below_the_noise_of_a_rule_that_only_warns_is_no_error(noisy):
     tight = "no_regression: {metric: nDCG@5, tolerance: {absolute: 0.0001}, decide_by: evidence, on_inconclusive: "
-    noisy.rules = f"  - {tight}warn}}\n  - {tight}fail, name: strict}}\n"
+    noisy.rules = [f"{tight}warn}}", f"{tight}fail, name: strict}}"]
 
-    warns, fails = asked(noisy).tolerances
+    warns, fails = report(noisy).tolerances
 
     assert (warns.below, warns.red) == (True, False)
     assert (fails.below, fails.red) == (True, True)
 
 
 def test_few_queries_with_nearly_all_of_the_traffic_raise_the_floor_of_a_weighted_mean(noisy):
-    noisy.more = "weight: searches\n"
-    noisy.searches = [1000 if n < 5 else 1 for n in range(60)]
+    noisy.keys["weight"] = "searches"
+    noisy.columns["searches"] = [1000 if n < 5 else 1 for n in range(60)]
     rule = "no_regression: {metric: nDCG@5, tolerance: {absolute: 0.0001}"
-    noisy.rules = f"  - {rule}}}\n  - {rule}, weighted: true, name: traffic}}\n"
+    noisy.rules = [f"{rule}}}", f"{rule}, weighted: true, name: traffic}}"]
 
-    plain, weighted = asked(noisy, times=20).tolerances
+    plain, weighted = report(noisy, times=20).tolerances
 
     assert weighted.floor > 2 * plain.floor
 
 
 def test_with_repeat_the_mean_of_so_many_answers_is_compared(noisy):
-    once = asked(noisy, times=6)
-    noisy.source = '{python: "noisy:search", mode: all, repeat: 3}'
+    once = report(noisy, times=6)
+    noisy.keys["source"] = '{python: "noisy:search", mode: all, repeat: 3}'
     sys.modules.pop("noisy", None)
-    thrice = asked(noisy, times=2)
+    thrice = report(noisy, times=2)
 
     assert (once.answers, thrice.answers, thrice.repeat) == (6, 6, 3)
     assert thrice.metrics[0].sd == once.metrics[0].sd
@@ -101,17 +101,17 @@ def test_with_repeat_the_mean_of_so_many_answers_is_compared(noisy):
 
 
 def test_how_often_to_ask_follows_from_the_spread_of_a_change(noisy):
-    noisy.source = "{run: now.trec}"
+    noisy.keys["source"] = "{run: now.trec}"
     noisy.accept()
-    noisy.source = '{python: "noisy:search", mode: all}'
-    nothing_but_noise = asked(noisy, times=8).metrics[0]
+    noisy.keys["source"] = '{python: "noisy:search", mode: all}'
+    nothing_but_noise = report(noisy, times=8).metrics[0]
 
     assert nothing_but_noise.share > 0.5
     assert nothing_but_noise.repeat is None or nothing_but_noise.repeat > 8
 
 
 def test_a_suite_that_asks_several_times_says_how_much_of_a_change_is_noise(noisy):
-    noisy.source = '{python: "noisy:search", mode: all, repeat: 3}'
+    noisy.keys["source"] = '{python: "noisy:search", mode: all, repeat: 3}'
     noisy.accept()
     sys.modules.pop("noisy", None)
     (noisy.folder / "noisy.py").write_text(NOISY.replace("calls = 0", "calls = 10"))
@@ -123,7 +123,7 @@ def test_a_suite_that_asks_several_times_says_how_much_of_a_change_is_noise(nois
 
 
 def test_a_suite_whose_answers_are_the_same_says_so(shop):
-    shop.source = "{run: now.trec, repeat: 2}"
+    shop.keys["source"] = "{run: now.trec, repeat: 2}"
     result = run_gate(shop.suite(), registry=shop.registry, today=TODAY)
 
     assert "the source was asked 2 times, and every metric was the same each time" in result.outcomes[0].facts

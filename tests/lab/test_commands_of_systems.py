@@ -6,10 +6,7 @@ import json
 
 import numpy as np
 import pytest
-
-
-def run_of(order, name, queries="qrs"):
-    return "".join(f"{q} Q0 {d} {i + 1} {-i} {name}\n" for q in queries for i, d in enumerate(order))
+from suite_files import write_judgments, write_rankings, write_suite
 
 
 @pytest.fixture
@@ -17,15 +14,9 @@ def files(tmp_path, monkeypatch):
     """Three queries with five judged documents each; ``one`` is better than ``two``, ``twin`` is a copy of ``one``."""
     monkeypatch.chdir(tmp_path)
     grades = {"a": 2, "b": 1, "c": 0, "d": -1, "e": 0}
-    texts = {
-        "judgments": "".join(f"{q} 0 {d} {g}\n" for q in "qrs" for d, g in grades.items()),
-        "one": run_of("abxcde", "one"),
-        "two": run_of("xcadbe", "two"),
-        "three": run_of("cxbaed", "three"),
-        "twin": run_of("abxcde", "twin"),
-    }
-    for name, text in texts.items():
-        (tmp_path / f"{name}.txt").write_text(text)
+    write_judgments(tmp_path / "judgments.txt", dict.fromkeys("qrs", grades))
+    for name, order in {"one": "abxcde", "two": "xcadbe", "three": "cxbaed", "twin": "abxcde"}.items():
+        write_rankings(tmp_path / f"{name}.txt", dict.fromkeys("qrs", order))
     return tmp_path
 
 
@@ -84,20 +75,10 @@ def test_programs_get_means_spreads_and_kinds_of_changed_decisions(ireval):
     assert json.loads(same) == found
 
 
-SUITE = """\
-ireval: 1
-suite: shop
-source: {run: one.txt}
-judgments: judgments.txt
-rules:
-  - threshold: {"P@2": ">= 0.9"}
-"""
-
-
 @pytest.mark.usefixtures("files")
 def test_verdicts_that_change_with_fewer_judgments_are_counted(ireval, files):
     """One relevant document of two is left at 50%: half of the first two documents, below the threshold."""
-    (files / "shop.ireval.yaml").write_text(SUITE)
+    write_suite(files, "threshold: {P@2: '>= 0.9'}", source="{run: one.txt}")
     options = ("--suite", "shop.ireval.yaml", "--levels", "80,50", "--repeats", "2", "--format", "json")
 
     found = json.loads(ireval("stress", "judgments.txt", *options).out)
@@ -106,7 +87,7 @@ def test_verdicts_that_change_with_fewer_judgments_are_counted(ireval, files):
         (80, 2, 0.0, "pass 2"),
         (50, 2, 1.0, "fail 2"),
     ]
-    (files / "shop.ireval.yaml").write_text(SUITE.replace("judgments: judgments.txt\n", "").replace("P@2", "Empty"))
+    write_suite(files, "threshold: {Empty: '>= 0.9'}", source="{run: one.txt}", judgments=None)
     assert "has no judgments" in ireval("stress", "judgments.txt", *options).err
 
 
@@ -115,15 +96,12 @@ def many(tmp_path, monkeypatch):
     """Six systems on 24 queries: one relevant document each, which better systems rank higher."""
     monkeypatch.chdir(tmp_path)
     draw = np.random.default_rng(4)
-    (tmp_path / "judgments.txt").write_text("".join(f"q{i} 0 d0 1\nq{i} 0 d1 0\n" for i in range(24)))
+    write_judgments(tmp_path / "judgments.txt", {f"q{query}": {"d0": 1, "d1": 0} for query in range(24)})
     for system in range(6):
-        text = ""
-        for query in range(24):
-            place = min(9, int(draw.exponential(1 + 5 - system)))
-            order = [f"d{i}" for i in range(1, 10)]
-            order.insert(place, "d0")
-            text += "".join(f"q{query} Q0 {d} {i + 1} {-i} s\n" for i, d in enumerate(order))
-        (tmp_path / f"s{system}.txt").write_text(text)
+        rankings = {f"q{query}": [f"d{i}" for i in range(1, 10)] for query in range(24)}
+        for documents in rankings.values():
+            documents.insert(min(9, int(draw.exponential(1 + 5 - system))), "d0")
+        write_rankings(tmp_path / f"s{system}.txt", rankings)
     return [f"s{system}.txt" for system in range(6)]
 
 
@@ -160,8 +138,8 @@ def test_curves_are_drawn(ireval, many, tmp_path):
 
 @pytest.mark.usefixtures("files")
 def test_doubtful_figures_are_named(ireval, files):
-    (files / "relevant.txt").write_text("q 0 a 1\nr 0 b 1\n")
-    (files / "none.txt").write_text("q 0 a 0\nr 0 b -1\n")
+    write_judgments(files / "relevant.txt", {"q": {"a": 1}, "r": {"b": 1}})
+    write_judgments(files / "none.txt", {"q": {"a": 0}, "r": {"b": -1}})
 
     assert "no judged document is not relevant" in ireval("stress", "relevant.txt", "one.txt", "two.txt").out
     assert "no document is relevant: nothing is known" in ireval("stress", "none.txt", "one.txt", "two.txt").out

@@ -5,6 +5,7 @@ from itertools import combinations
 from random import Random
 
 import pytest
+from suite_files import write_judgments, write_rankings
 
 from pytest_ireval import evaluate
 
@@ -22,18 +23,19 @@ def write(tmp_path, monkeypatch):
     return written
 
 
-def test_metrics_are_ordered_by_the_share_of_pairs_that_they_tell_apart(ireval, write, tmp_path):
+def test_metrics_are_ordered_by_the_share_of_pairs_that_they_tell_apart(ireval, monkeypatch, tmp_path):
     """Six systems of growing skill on twelve queries: the same as SciPy says of all fifteen pairs."""
     stats = pytest.importorskip("scipy.stats")
     random = Random(8)
     queries = [f"q{i}" for i in range(12)]
-    write(judgments="".join(f"{query} 0 d{i} {int(i < 3)}\n" for query in queries for i in range(10)))
+    monkeypatch.chdir(tmp_path)
+    write_judgments(tmp_path / "judgments.txt", {query: {f"d{i}": int(i < 3) for i in range(10)} for query in queries})
     for skill in range(6):
-        text = ""
+        rankings = {}
         for query in queries:
             order = sorted(range(10), key=lambda i, skill=skill: random.random() + (i < 3) * skill / 8, reverse=True)
-            text += "".join(f"{query} Q0 d{i} {rank} {-rank} t\n" for rank, i in enumerate(order, 1))
-        write(**{f"s{skill}": text})
+            rankings[query] = [f"d{i}" for i in order]
+        write_rankings(tmp_path / f"s{skill}.txt", rankings)
     files = [f"s{skill}.txt" for skill in range(6)]
     metrics = ("-m", "AP", "-m", "RR", "-m", "P@3")
 

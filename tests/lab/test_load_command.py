@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from live_server import Server
+from suite_files import write_queries, write_suite
 
 from pytest_ireval.progress import Stopwatch
 from pytest_ireval.sources.calls import make_calls
@@ -16,7 +17,7 @@ from pytest_ireval.sources.event_loop import await_in_loop
 from pytest_ireval_lab.commands.load_command import LoadLevel, find_knee
 
 QUERIES = [f"q{number:02}" for number in range(30)]
-SUITE = "ireval: 1\nsuite: shop\nsource: {%s}\nqueries: queries.tsv\nrules:\n  - threshold: {Empty: '<= 0'}\n"
+RULE = "threshold: {Empty: '<= 0'}"
 
 
 @pytest.fixture
@@ -29,11 +30,11 @@ def server():
 @pytest.fixture
 def load(tmp_path, ireval):
     """``load(source, …)``: the command, over a suite with this source."""
-    (tmp_path / "queries.tsv").write_text("id\ttext\n" + "".join(f"{query}\tmug {query}\n" for query in QUERIES))
+    write_queries(tmp_path / "queries.tsv", QUERIES, text=[f"mug {query}" for query in QUERIES])
 
     def run(source, *arguments):
-        (tmp_path / "shop.ireval.yaml").write_text(SUITE % source)
-        return ireval("load", tmp_path / "shop.ireval.yaml", *arguments)
+        suite = write_suite(tmp_path, RULE, source=f"{{{source}}}", queries="queries.tsv", judgments=None)
+        return ireval("load", suite, *arguments)
 
     return run
 
@@ -181,11 +182,12 @@ def test_the_knee_has_the_most_throughput_for_its_time():
     ],
 )
 def test_one_suite_is_asked(ireval, tmp_path, options, said):
-    suite = (SUITE % "run: '{lang}.txt'").replace("suite: shop", "suite: shop-{lang}\nmatrix: {lang: [de, fr]}")
-    for name, text in {"many.ireval.yaml": suite, "queries.tsv": "id\ttext\n", "de.txt": "", "fr.txt": ""}.items():
+    matrix = {"suite": "shop-{lang}", "source": "{run: '{lang}.txt'}", "matrix": "{lang: [de, fr]}"}
+    suite = write_suite(tmp_path, RULE, queries="queries.tsv", judgments=None, **matrix)
+    for name, text in {"queries.tsv": "id\ttext\n", "de.txt": "", "fr.txt": ""}.items():
         (tmp_path / name).write_text(text)
 
-    found = ireval("load", tmp_path / "many.ireval.yaml", *options.split())
+    found = ireval("load", suite, *options.split())
 
     assert (found.code, found.out) == (2, "")
     assert said in found.err

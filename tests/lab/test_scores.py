@@ -10,7 +10,7 @@ NAME = "no_regression::nDCG_5.all"
 
 @pytest.fixture
 def scores(shop):
-    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: 0%, decide_by: observed}\n"
+    shop.rules = ["no_regression: {metric: nDCG@5, tolerance: 0%, decide_by: observed}"]
     shop.accept()
     shop.change(share=1.0)
     return shop.collect_and_score()[1]

@@ -4,6 +4,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+from suite_files import write_rankings
 
 from pytest_ireval_lab.self_test.damage import first_reversed
 from pytest_ireval_lab.self_test.false_alarms import count_false_alarms
@@ -24,13 +25,13 @@ def by_name(found):
 def test_variants_of_one_intent_change_places_together(shop):
     shop.accept()
     shop.change()
-    shop.searches = [1 + number // 5 for number in range(60)]  # the column of the intents
-    shop.more = "cluster: searches\n"
-    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.002}, decide_by: observed}\n"
+    shop.columns["intent"] = [1 + number // 5 for number in range(60)]
+    shop.keys["cluster"] = "intent"
+    shop.rules = ["no_regression: {metric: nDCG@5, tolerance: {absolute: 0.002}, decide_by: observed}"]
     rehearsal = shop.rehearse()
     scores = rehearsal.scores
     now, before = (side.scored["nDCG@5"].values for side in (scores.current, scores.baseline_side))
-    firsts = np.array([scores.population.queries.columns["searches"].index(str(1 + n // 5)) for n in range(60)])
+    firsts = np.array([scores.population.queries.columns["intent"].index(str(1 + n // 5)) for n in range(60)])
     coins = [(draw_numbers(rehearsal.urn, "swap", trial) < 0.5)[firsts] for trial in range(100)]
     drops = [float(np.where(coin, now - before, before - now).mean()) for coin in coins]
 
@@ -43,7 +44,7 @@ def test_variants_of_one_intent_change_places_together(shop):
 def test_a_coin_turns_a_tight_tolerance_red_as_often_as_the_sign_of_the_mean_says(shop):
     shop.accept()
     shop.change()
-    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.002}, decide_by: observed}\n"
+    shop.rules = ["no_regression: {metric: nDCG@5, tolerance: {absolute: 0.002}, decide_by: observed}"]
     rehearsal = shop.rehearse()
     scores = rehearsal.scores
     now, before = (side.scored["nDCG@5"].values for side in (scores.current, scores.baseline_side))
@@ -78,7 +79,7 @@ def test_values_change_places_for_all_metrics_of_a_query_together(shop):
 def test_another_file_gives_the_coin_something_to_toss(shop):
     shop.accept()
     other = {query: [*ids[1:], ids[0]] for query, ids in shop.lists.items()}
-    shop.write_run("other.trec", other)
+    write_rankings(shop.folder / "other.trec", other)
     found = report(shop, against=shop.folder / "other.trec")
 
     assert found.differing == 60
@@ -116,9 +117,9 @@ def test_damage_to_a_share_of_queries_is_what_ranking_them_so_would_score(shop):
 def test_the_share_from_which_damage_is_noticed_follows_the_tolerance(shop):
     shop.accept()
     name = "the first 5 documents reversed"
-    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: 1%, decide_by: observed, name: loose}\n"
+    shop.rules = ["no_regression: {metric: nDCG@5, tolerance: 1%, decide_by: observed, name: loose}"]
     loose = by_name(report(shop))[name]
-    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: 0.1%, decide_by: observed, name: tight}\n"
+    shop.rules = ["no_regression: {metric: nDCG@5, tolerance: 0.1%, decide_by: observed, name: tight}"]
     tight = by_name(report(shop))[name]
 
     assert (tight.noticed_from, tight.rules) == (0.05, ("no_regression::nDCG_5.all.tight",))
@@ -129,7 +130,7 @@ def test_the_share_from_which_damage_is_noticed_follows_the_tolerance(shop):
 
 def test_changed_lists_are_noticed_by_churn_without_judgments_of_them(shop):
     shop.accept()
-    shop.rules = "  - churn: {overlap: Overlap@5, below: 0.9, at_most: 30%}\n"
+    shop.rules = ["churn: {overlap: Overlap@5, below: 0.9, at_most: 30%}"]
     found = report(shop)
 
     assert by_name(found)["documents with other ids"].noticed_from == 0.5
@@ -139,7 +140,7 @@ def test_changed_lists_are_noticed_by_churn_without_judgments_of_them(shop):
 
 def test_a_rule_that_is_red_without_any_change_fails_the_test_and_notices_nothing(shop):
     shop.accept()
-    shop.rules = "  - threshold: {nDCG@5: '>= 0.99'}\n"
+    shop.rules = ["threshold: {nDCG@5: '>= 0.99'}"]
     found = report(shop)
 
     assert found.harmless[0].red == ("threshold::nDCG_5",)
@@ -163,8 +164,8 @@ def test_nothing_minds_the_order_of_equal_scores_or_what_stands_below_every_cuto
 def test_the_report_is_the_same_whatever_order_the_queries_stand_in(shop):
     shop.accept()
     shop.change()
-    shop.rules += "  - no_regression: {metric: nDCG@5, per: segment, tolerance: 3%}\n"
-    shop.rules += "  - churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%}\n"
+    shop.rules += ["no_regression: {metric: nDCG@5, per: segment, tolerance: 3%}"]
+    shop.rules += ["churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%}"]
     one = report(shop)
     shop.queries.reverse()
     shop.lists = {query: shop.lists[query] for query in reversed(shop.queries)}
@@ -175,7 +176,7 @@ def test_the_report_is_the_same_whatever_order_the_queries_stand_in(shop):
 def test_a_rule_that_warns_is_counted_and_turns_nothing_red(shop):
     shop.accept()
     shop.change()
-    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.001}, on_fail: warn}\n"
+    shop.rules = ["no_regression: {metric: nDCG@5, tolerance: {absolute: 0.001}, on_fail: warn}"]
     whole, rule = report(shop).alarms
 
     assert rule.alarms > 0
@@ -184,18 +185,18 @@ def test_a_rule_that_warns_is_counted_and_turns_nothing_red(shop):
 
 def test_a_waived_query_is_not_damaged(shop):
     shop.accept()
-    shop.more = "waive: [{query: q001, until: 2027-01-01, reason: no}]\n"
+    shop.keys["waive"] = "[{query: q001, until: 2027-01-01, reason: no}]"
 
     assert by_name(report(shop))["an unrelated document on top"].queries == 59
 
 
-EVIDENCE = "  - no_regression: {metric: nDCG@5, tolerance: 0.5%, hard_limit: 90%}\n"
+EVIDENCE = "no_regression: {metric: nDCG@5, tolerance: 0.5%, hard_limit: 90%}"
 
 
 def test_evidence_keeps_its_promise_where_a_change_is_chance(shop):
     shop.accept()
     shop.change(share=0.9)
-    shop.rules = EVIDENCE
+    shop.rules = [EVIDENCE]
     whole, rule = report(shop, trials=200).alarms
 
     assert (rule.decided_by, rule.promised, rule.broken) == ("evidence", 0.05, False)
@@ -206,7 +207,7 @@ def test_evidence_keeps_its_promise_where_a_change_is_chance(shop):
 def test_what_fails_where_queries_cannot_tell_is_no_broken_promise(shop):
     shop.accept()
     shop.change(share=0.9)
-    shop.rules = EVIDENCE.replace("}", ", on_inconclusive: fail}")
+    shop.rules = [EVIDENCE.replace("}", ", on_inconclusive: fail}")]
     _, rule = report(shop, trials=200).alarms
 
     assert rule.alarms > 2 * rule.by_evidence
@@ -215,7 +216,7 @@ def test_what_fails_where_queries_cannot_tell_is_no_broken_promise(shop):
 
 def test_a_fall_that_unjudged_documents_may_explain_is_no_red_of_evidence(shop):
     shop.accept()
-    shop.rules = EVIDENCE.replace("0.5%", "2%")
+    shop.rules = [EVIDENCE.replace("0.5%", "2%")]
     mutant = by_name(report(shop))["an unrelated document on top"]
 
     assert mutant.noticed_from is None

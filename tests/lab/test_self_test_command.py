@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from suite_files import write_judgments, write_rankings, write_suite
 
 from pytest_ireval_lab.commands.self_test_command import format_asked_again, format_self_test
 from pytest_ireval_lab.self_test.results import (
@@ -17,34 +18,25 @@ from pytest_ireval_lab.self_test.results import (
     ToleranceNoise,
 )
 
-SUITE = """\
-ireval: 1
-suite: shop
-source: {run: rankings.txt}
-judgments: judgments.txt
-rules:
-  - no_regression: {metric: RR@3, tolerance: 10%, decide_by: observed}
-"""
+RULE = "no_regression: {metric: RR@3, tolerance: 10%, decide_by: observed}"
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "shop.yaml").write_text(SUITE)
-    (tmp_path / "judgments.txt").write_text("".join(f"q{i} 0 a{i} 1\n" for i in range(30)))
-    lines = (f"q{i} Q0 {d}{i} {r} {9 - r} x\n" for i in range(30) for r, d in enumerate("abcd", 1))
-    (tmp_path / "rankings.txt").write_text("".join(lines))
-    lines = (f"q{i} Q0 {d}{i} {r} {9 - r} x\n" for i in range(30) for r, d in enumerate("bacd"[i % 2 :], 1))
-    (tmp_path / "other.txt").write_text("".join(lines))
+    write_suite(tmp_path, RULE)
+    write_judgments(tmp_path / "judgments.txt", {f"q{i}": {f"a{i}": 1} for i in range(30)})
+    write_rankings(tmp_path / "rankings.txt", {f"q{i}": [f"{d}{i}" for d in "abcd"] for i in range(30)})
+    write_rankings(tmp_path / "other.txt", {f"q{i}": [f"{d}{i}" for d in "bacd"[i % 2 :]] for i in range(30)})
     return tmp_path
 
 
 def test_a_suite_without_a_baseline_is_tested_on_the_rankings_of_now(ireval, folder):
-    printed = ireval("self-test", "shop.yaml")
+    printed = ireval("self-test", "shop.ireval.yaml")
 
     assert printed.code == 0
     assert printed.out == (
-        "shop (shop.yaml)\n\n"
+        "shop (shop.ireval.yaml)\n\n"
         "False alarms: unknown, because no baseline has been accepted yet; --against RANKINGS names other\n"
         "rankings of these queries to compare with.\n\n"
         "Would this gate notice? Damage to the accepted rankings, for more and more queries:\n\n"
@@ -70,7 +62,7 @@ def test_a_suite_without_a_baseline_is_tested_on_the_rankings_of_now(ireval, fol
 
 
 def test_other_rankings_give_false_alarms_and_json_has_all_of_it(ireval, folder):
-    printed = ireval("self-test", "shop.yaml", "--against", "other.txt", "--trials", "20", "--format", "json")
+    printed = ireval("self-test", "shop.ireval.yaml", "--against", "other.txt", "--trials", "20", "--format", "json")
     (suite,) = json.loads(printed.out)["suites"]
 
     assert printed.code == 0
@@ -80,16 +72,16 @@ def test_other_rankings_give_false_alarms_and_json_has_all_of_it(ireval, folder)
 
 
 def test_a_suite_that_is_red_without_any_change_ends_with_1(ireval, folder):
-    (folder / "shop.yaml").write_text(SUITE + "  - threshold: {P@3: '>= 0.9'}\n")
-    printed = ireval("self-test", "shop.yaml", "--trials", "20")
+    write_suite(folder, RULE, "threshold: {P@3: '>= 0.9'}")
+    printed = ireval("self-test", "shop.ireval.yaml", "--trials", "20")
 
     assert printed.code == 1
     assert printed.out.endswith("self-test: FAIL: the same rankings: threshold::P_3\n")
 
 
 def test_a_steady_source_is_told_to_be_one(ireval, folder):
-    printed = ireval("self-test", "shop.yaml", "--repeat", "2")
-    (suite,) = json.loads(ireval("self-test", "shop.yaml", "--repeat", "2", "--format", "json").out)["suites"]
+    printed = ireval("self-test", "shop.ireval.yaml", "--repeat", "2")
+    (suite,) = json.loads(ireval("self-test", "shop.ireval.yaml", "--repeat", "2", "--format", "json").out)["suites"]
 
     assert printed.code == 0
     assert "was asked 2 times: both answers are the same." in printed.out
@@ -102,7 +94,9 @@ def test_promises_that_are_broken_are_marked():
     harmless = (HarmlessChange("the same rankings", tried=True),)
     levels = (Level(0.05, 3, 20, 4, 0), Level(1.0, 60, 1, 0, 1))
     missed = MutantNoticed("documents with other ids", 60, levels, unnoticed_is_right=True)
-    found = SelfTest("shop", "shop.yaml", 60, 200, "now and before", 12, "", (whole, evidence), (missed,), harmless)
+    found = SelfTest(
+        "shop", "shop.ireval.yaml", 60, 200, "now and before", 12, "", (whole, evidence), (missed,), harmless
+    )
     text = format_self_test(found)
 
     assert not found.holds
@@ -115,7 +109,7 @@ def test_promises_that_are_broken_are_marked():
 def test_noise_is_a_table_and_what_lies_below_it_is_named():
     found = AskedAgain(
         "shop",
-        "shop.yaml",
+        "shop.ireval.yaml",
         "python: shop:search",
         answers=2,
         repeat=1,
@@ -127,7 +121,7 @@ def test_noise_is_a_table_and_what_lies_below_it_is_named():
     )
 
     assert format_asked_again(found) == (
-        "shop (shop.yaml)\n\n"
+        "shop (shop.ireval.yaml)\n\n"
         "python: shop:search was asked 2 times: the list of 15 of 60 queries (25%) changed.\n\n"
         "metric  queries  moved  sd of an answer  noise floor  share of variance  repeat for 10%\n"
         "AP           60      9           0.0300       0.0107                40%               7\n"
@@ -141,7 +135,7 @@ def test_noise_is_a_table_and_what_lies_below_it_is_named():
 
 
 def test_the_source_is_asked_again_without_any_swaps(ireval, folder):
-    printed = ireval("self-test", "shop.yaml", "--repeat", "3", "--trials", "50")
+    printed = ireval("self-test", "shop.ireval.yaml", "--repeat", "3", "--trials", "50")
 
     assert (printed.code, printed.out) == (2, "")
     assert "--repeat cannot be combined with --trials" in printed.err
