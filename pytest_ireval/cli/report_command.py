@@ -28,7 +28,7 @@ from pytest_ireval.text_table import escape_unprintable
 )
 @suites_option
 def command(results: Path, to: Path | None, suites: Path | None) -> None:
-    """Draw the report of a run again: index.html, summary.md, metrics.txt and to_judge.tsv.
+    """Draw the report of a run again: all its files but results.json.
 
     RESULTS is the results.json of a run, or its folder; the default is ireval-report/results.json.
     Nothing is evaluated. Sections of plugins are drawn with the templates of those that are installed, with --suites

@@ -20,6 +20,7 @@ from pytest_ireval.gate.last_run import BEFORE
 from pytest_ireval.gate.last_run import FILE as RANKINGS
 from pytest_ireval.pytest_plugin.code_host import source_links
 from pytest_ireval.report.commands import PAGE, make_fragment, make_rule_anchor, make_suite_anchor
+from pytest_ireval.report.comment import format_comment
 from pytest_ireval.report.markdown_summary import format_markdown_summary
 from pytest_ireval.report.metrics_file import format_metrics
 from pytest_ireval.report.page import render_page
@@ -61,6 +62,11 @@ class ReportFiles:
     def shown_results_path(self) -> str:
         """The same as messages show it; empty where no files are written."""
         return "" if self.results_path is None else self._display(self.results_path)
+
+    @property
+    def key(self) -> str:
+        """What tells the comments of several jobs apart: the name of the folder, where it is not the usual one."""
+        return "" if self.folder is None or self.folder.name == FOLDER else self.folder.name
 
     def discard_earlier(self, moment: datetime) -> None:
         """Replace the files of an earlier run by those of a run that has not ended."""
@@ -129,9 +135,8 @@ class ReportFiles:
         return f"{self._display(self.folder / PAGE)}{make_fragment(anchor)}"
 
     def format_summary(self, result: RunResult) -> str:
-        """The run for a pull request; a folder of another name makes another comment."""
-        name = "" if self.folder is None or self.folder.name == FOLDER else self.folder.name
-        return format_markdown_summary(result, source_links(self.root), name, self.shown_results_path)
+        """The run for the page of a job."""
+        return format_markdown_summary(result, source_links(self.root), self.key, self.shown_results_path)
 
     def _format_page(self, result: RunResult) -> str:
         return render_page(result, self.templates, source_links(self.root))
@@ -139,6 +144,7 @@ class ReportFiles:
     def _format_texts(self, result: RunResult) -> dict[str, str]:
         return {
             "summary.md": self.format_summary(result),
+            "comment.md": format_comment(result, source_links(self.root), self.key),
             "metrics.txt": format_metrics(result),
             TO_JUDGE: format_to_judge(result),
         }

@@ -17,7 +17,7 @@ def jq(tool):
     return tool("jq")
 
 
-def comment(repository, *, summary=f"{MARK}\n# Search gate: fail\n", newest=HEAD, comments=()):
+def comment(repository, *, summary=f"{MARK}\n**Not safe to land**: nDCG@10 fell.\n", newest=HEAD, comments=()):
     """Run the workflow after a run on ``HEAD``; what was written, as (method and path, text)."""
     workflow = load(RECIPES / "github-comment.yml")
     values = {
@@ -36,7 +36,7 @@ def comment(repository, *, summary=f"{MARK}\n# Search gate: fail\n", newest=HEAD
         for attempt, text in ((1, "of the attempt before"), (2, summary)):
             artifact = repository.gh / f"ireval-report-{attempt}"
             artifact.mkdir()
-            (artifact / "summary.md").write_text(text, encoding="utf-8")
+            (artifact / "comment.md").write_text(text, encoding="utf-8")
     machine = repository.machine(GITHUB_REPOSITORY="shop/search")
     for step in workflow["jobs"]["comment"]["steps"]:
         assert step.get("if", "steps.pull.outputs.number") == "steps.pull.outputs.number"
@@ -49,7 +49,7 @@ def comment(repository, *, summary=f"{MARK}\n# Search gate: fail\n", newest=HEAD
     return [(call["call"], call["body"]) for call in repository.gh_calls() if "body" in call]
 
 
-def said(number, login, body=f"{MARK}\n# Search gate: pass\n"):
+def said(number, login, body=f"{MARK}\n**Not safe to land**: RR fell.\n"):
     return {"id": number, "user": {"login": login}, "body": body}
 
 
@@ -57,7 +57,7 @@ LINK = "\nThe whole report: https://github.com/shop/search/actions/runs/9\n"
 
 
 def test_the_first_run_writes_a_comment(repository):
-    assert comment(repository) == [(f"POST {COMMENTS}", f"{MARK}\n# Search gate: fail\n{LINK}")]
+    assert comment(repository) == [(f"POST {COMMENTS}", f"{MARK}\n**Not safe to land**: nDCG@10 fell.\n{LINK}")]
 
 
 def test_the_next_run_writes_it_anew(repository):
@@ -66,7 +66,7 @@ def test_the_next_run_writes_it_anew(repository):
     ((call, text),) = comment(repository, comments=others)
 
     assert call == "PATCH repos/shop/search/issues/comments/3"
-    assert text.startswith(f"{MARK}\n# Search gate: fail\n")
+    assert text.startswith(f"{MARK}\n**Not safe to land**: nDCG@10 fell.\n")
 
 
 def test_a_comment_of_somebody_else_with_the_mark_is_left_alone(repository):
@@ -77,6 +77,20 @@ def test_a_comment_of_somebody_else_with_the_mark_is_left_alone(repository):
 
 def test_a_run_of_a_commit_that_is_no_longer_the_newest_says_nothing(repository):
     assert comment(repository, newest="c27e4f1d9") == []
+
+
+QUIET = f"{MARK}\n<!-- quiet -->\n**Safe to land**: all 7 checks passed.\n"
+
+
+def test_a_run_in_which_nothing_happened_makes_no_comment(repository):
+    assert comment(repository, summary=QUIET) == []
+
+
+def test_it_only_updates_a_comment_that_is_no_longer_true(repository):
+    ((call, text),) = comment(repository, summary=QUIET, comments=[said(3, "github-actions[bot]")])
+
+    assert call == "PATCH repos/shop/search/issues/comments/3"
+    assert text == QUIET + LINK
 
 
 @pytest.mark.parametrize("summary", [None, ""])

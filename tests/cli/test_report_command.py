@@ -10,7 +10,7 @@ from report.full_run import full_run
 
 from pytest_ireval.report.results_file import format_results
 
-FILES = ["index.html", "metrics.txt", "summary.md", "to_judge.tsv"]
+FILES = ["comment.md", "index.html", "metrics.txt", "summary.md", "to_judge.tsv"]
 
 
 @pytest.fixture
@@ -31,6 +31,7 @@ def test_everything_is_drawn_and_named(results, ireval):
     assert done.out == (
         "written: ireval-report/index.html\n"
         "written: ireval-report/summary.md\n"
+        "written: ireval-report/comment.md\n"
         "written: ireval-report/metrics.txt\n"
         "written: ireval-report/to_judge.tsv\n"
     )
