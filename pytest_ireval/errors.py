@@ -201,19 +201,22 @@ def last_lines(text: str) -> str:
 
 
 def describe_exception(error: BaseException) -> str:
-    """The class and the text of an exception."""
+    """The class and the text of an exception; of an error of ours the text alone, which is written for users."""
     try:
         lines = clean_lines(str(error))
     except Exception:  # noqa: BLE001 - the text of a foreign exception may fail
         lines = ["(its text cannot be shown)"]
+    if isinstance(error, IrevalError) and lines:
+        return "\n  ".join(lines[:LAST_LINES])
     name = type(error).__name__
     return f"{name}: " + "\n  ".join(lines[:LAST_LINES]) if lines else name
 
 
 def make_exception_problem(what: str, error: BaseException, source: str = "", folder: Path | None = None) -> Problem:
     """Make the problem of foreign code that raised an exception: the text, the place in that code, the plugin."""
+    raised = "raised an error:" if isinstance(error, IrevalError) else "raised"
     return Problem(
-        f"{what} raised {describe_exception(error)}".lstrip(),
+        f"{what} {raised} {describe_exception(error)}".lstrip(),
         suggestion=find_raise_place(error, folder),
         allowed=source,
     )

@@ -116,6 +116,11 @@ def _some_columns(
     return format_table([header[i] for i in columns], cells, [place for place, i in enumerate(columns) if i in right])
 
 
+def join_lines(text: str) -> str:
+    """Several lines of a message as one sentence."""
+    return "; ".join(line.strip() for line in text.splitlines())
+
+
 def escape_unprintable(cell: str) -> str:
     """The text with its control characters spelled out: a terminal would obey them."""
     return cell if cell.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in cell)

@@ -98,7 +98,7 @@ def make_context(check: Check, rule: RuleSpec, scores: Scores) -> RuleContext:
     """What a rule may look at; raises the error of a reference that it cannot compare with."""
     population = scores.population
     if not rule.kind.compares:
-        return RuleContext(population, scores.current, None, check.part, check.slice)
+        return RuleContext(population, scores.current, None, check.part, check.slice, stored=scores.baseline_side)
     reference = scores.find_reference(rule)
     if reference.problem is not None:
         raise reference.problem

@@ -19,7 +19,15 @@ from pytest_ireval.report.input_changes import describe_inputs, summarize_input_
 from pytest_ireval.report.run_summary import list_reservations, rank_importance
 from pytest_ireval.results.outcome import VERDICTS, Outcome, Verdict
 from pytest_ireval.results.suite_result import Counts, RunResult, SinceBase, SliceRow, SuiteResult
-from pytest_ireval.text_table import align_rows, escape_unprintable, lay_out_rows, measure_width, truncate, wrap_text
+from pytest_ireval.text_table import (
+    align_rows,
+    escape_unprintable,
+    join_lines,
+    lay_out_rows,
+    measure_width,
+    truncate,
+    wrap_text,
+)
 from pytest_ireval.words import format_count
 
 LISTED = 5
@@ -48,11 +56,7 @@ def format_summary(run: RunResult, limit: int = 80, files: Sequence[str] = (), *
         _format_unaffected(run, limit),
         _format_not_selected(run, limit),
         [escape_unprintable(line) for problem in run.problems for line in f"problem: {problem}".splitlines()],
-        [
-            line
-            for warning in run.warnings
-            for line in wrap_text(f"warning: {escape_unprintable(warning)}", limit, then="  ")
-        ],
+        [line for warning in run.warnings for line in wrap_text(f"warning: {join_lines(warning)}", limit, then="  ")],
         [line for suite in run.suites for line in _format_causes(suite, limit)],
         [*format_owners(run, limit), *_format_verdict(run, limit)],
     ]
@@ -183,7 +187,7 @@ def list_notes(run: RunResult) -> Iterator[str]:
     """Notes for a reader of the figures, each once with the suites it holds for."""
     every: dict[str, list[str]] = {}
     for suite in run.suites:
-        for note in dict.fromkeys(_list_suite_notes(suite)):
+        for note in dict.fromkeys(map(join_lines, _list_suite_notes(suite))):
             every.setdefault(note, []).append(suite.name)
     for note, names in every.items():
         yield f"{_list_first(names)}: {note}" if len(run.suites) > 1 else note
@@ -196,7 +200,8 @@ def list_section_warnings(run: RunResult) -> Iterator[str]:
     """The sections of plugins that could not be added to the report."""
     for each in run.sections:
         if each.problem:
-            yield escape_unprintable(f"warning: section {each.title!r} of {each.plugin} is not shown: {each.problem}")
+            problem = join_lines(each.problem)
+            yield escape_unprintable(f"warning: section {each.title!r} of {each.plugin} is not shown: {problem}")
 
 
 def _list_suite_notes(suite: SuiteResult) -> Iterator[str]:

@@ -58,6 +58,8 @@ class RuleContext:
     """The reference side; None for rules that do not compare."""
     part: Part
     slice: Slice = WHOLE
+    stored: Side | None = None
+    """The stored baseline, for rules that do not compare but ask what is known; None where there is none."""
     adjusted_p: float | None = None
     """The p of this verdict's evidence, corrected for all rules of the suite that decide by evidence; None: no p."""
     tested_verdicts: int = 0

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
@@ -13,8 +14,10 @@ from pytest_ireval.errors import InputError, SuiteError, did_you_mean, quote
 from pytest_ireval.plugins.plugin_types import Part, rule
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.result import RuleResult
+from pytest_ireval.rules.side import Side
 from pytest_ireval.suite.option_types import Text, Texts, Whole
 from pytest_ireval.suite.options import IN_PARTS, Options, RuleOptions
+from pytest_ireval.words import format_some
 
 
 class Expectation(Options):
@@ -148,6 +151,9 @@ def expect(options: ExpectOptions, context: RuleContext) -> RuleResult:  # noqa:
     if wrong and _has_equal_scores(expectation, context):
         same = "other documents have the same score; they are ordered by document id"
         notes.append(f"{same}, unless the suite has ties: input")
+    unknown = _find_unknown_documents(expectation, context)
+    if unknown:
+        notes.append(f"no judgment, ranking or baseline has {format_some(unknown)}: check the id")
     place, text = context.population.queries.position.get(query), context.population.queries.text_of(query)
     return RuleResult(
         "fail" if wrong and not known else "pass",
@@ -155,7 +161,7 @@ def expect(options: ExpectOptions, context: RuleContext) -> RuleResult:  # noqa:
         queries_title="query",
         sentence=f"Expected of {query}{f' ({quote(text)})' if text else ''}: {_describe_wish(expectation, top)}.",
         notes=tuple(notes),
-        warning=bool(known),
+        warning=bool(known or unknown),
         broken=bool(wrong and known),
         details=details,
     )
@@ -173,6 +179,25 @@ def _find_ranks(expectation: Expectation, context: RuleContext, asking: int) -> 
     ranks = {document: rank for rank, document in enumerate(context.now.documents(expectation.query, asking), 1)}
     named = {name: context.population.called(name, expectation.query) for name in expectation.documents}
     return {name: ranks[now] for name, now in named.items() if now in ranks}
+
+
+def _find_unknown_documents(expectation: Expectation, context: RuleContext) -> list[str]:
+    """The documents under ``never`` that nobody has ever judged or found: a misspelled id never shows."""
+    query, called = expectation.query, context.population.called
+    sides = [context.now, *([context.stored] if context.stored is not None else [])]
+    near = {*context.population.grades(query), *(document for side in sides for document in side.documents(query))}
+    unknown = [name for name in expectation.never if not near & {name, called(name, query)}]
+    if not unknown:
+        return []
+    known = context.now.remember(("documents of all queries", context.stored), lambda: _list_documents(context, sides))
+    return [name for name in unknown if not known & {name, called(name, query)}]
+
+
+def _list_documents(context: RuleContext, sides: Sequence[Side]) -> set[str]:
+    judgments = context.population.judgments
+    columns = [rankings.documents for side in sides for rankings in side.rankings]
+    columns += [judgments.documents] if judgments is not None else []
+    return {name for column in columns for name in column.texts(np.arange(len(column)))}
 
 
 def _is_fulfilled(expectation: Expectation, ranks: Mapping[str, int], top: int) -> bool:

@@ -14,6 +14,11 @@ PATIENCE = 0.1
 """Seconds between two looks at the clock and at the progress; Ctrl-C is heard in between, on Windows too."""
 
 
+def suggest_longer_timeout(seconds: float) -> str:
+    """What to write where a time limit was too short."""
+    return f"to allow more time, write timeout: {2 * seconds:g}s in the source"
+
+
 class CallOutcome(NamedTuple):
     """The outcome of a call: a value, an exception, or nothing in time."""
 

@@ -21,6 +21,7 @@ from pytest_ireval.data.formats.writers import encode_queries
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, IrevalError, Problem, SourceError, clean_lines, last_lines, relative_path
 from pytest_ireval.plugins.plugin_types import source
+from pytest_ireval.sources.calls import suggest_longer_timeout
 from pytest_ireval.sources.programs import end_program, end_programs_on_signals
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suite.option_types import DurationText, Flag, PathText, Text, Texts
@@ -148,7 +149,7 @@ def _refuse_failure(job: _Job, end: _ProgramEnd) -> None:
     """Raise an error with the last output of a program that failed."""
     if not end.in_time:
         complaint = f"took longer than {job.options.timeout:g}s and was stopped, with all its child processes"
-        raise SourceError(_describe_failure(job, complaint, end, "to allow more time, set timeout:"))
+        raise SourceError(_describe_failure(job, complaint, end, suggest_longer_timeout(job.options.timeout)))
     if end.code:
         raise SourceError(_describe_failure(job, end.how, end))
     if not job.rankings.is_file():

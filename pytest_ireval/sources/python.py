@@ -26,7 +26,7 @@ from pytest_ireval.errors import (
 )
 from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.progress import SILENT
-from pytest_ireval.sources.calls import CallOutcome, make_calls
+from pytest_ireval.sources.calls import CallOutcome, make_calls, suggest_longer_timeout
 from pytest_ireval.sources.functions import (
     QUERY_WORDS,
     WantedArguments,
@@ -171,7 +171,7 @@ def _make_error(outcome: CallOutcome, number: int, options: PythonOptions, reque
         return error
     goes_on = "its thread cannot be stopped and continues in the background; " if outcome.goes_on else ""
     complaint = f"{options.python} took longer than {options.timeout:g}s{where}"
-    return SourceError(Problem(complaint, suggestion=f"{goes_on}to allow more time, set timeout:"))
+    return SourceError(Problem(complaint, suggestion=f"{goes_on}{suggest_longer_timeout(options.timeout)}"))
 
 
 def _refuse_unfit(answers: dict[str, Pairs | Unfit] | Unfit, name: str) -> dict[str, Pairs]:

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.errors import Problem, SourceError, clean_lines, quote
 from pytest_ireval.plugins.plugin_types import source
-from pytest_ireval.sources.calls import make_calls
+from pytest_ireval.sources.calls import make_calls, suggest_longer_timeout
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.sources.request_mistakes import OF_ANY_QUERY, find_mistakes, refuse_unknown_columns
 from pytest_ireval.sources.returned_rankings import IDS, Described, find_rising_scores, read_ranking
@@ -108,7 +108,9 @@ def sql(options: SqlOptions, request: Request) -> Answer:
         failure = outcomes[-1].error
         if failure is None:
             raise SourceError(
-                Problem(f"no answer in {options.timeout:g}s, {where}", suggestion="to allow more time, set timeout:")
+                Problem(
+                    f"no answer in {options.timeout:g}s, {where}", suggestion=suggest_longer_timeout(options.timeout)
+                )
             )
         if not isinstance(failure, sqlalchemy.exc.SQLAlchemyError):
             raise failure

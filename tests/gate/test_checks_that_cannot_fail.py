@@ -60,3 +60,25 @@ def test_rankings_that_are_all_those_of_the_baseline_are_told_with_their_source(
     shop.run()
 
     assert [note for note in shop.results()["suites"][0]["notes"] if "equal those of" in note] == []
+
+
+@pytest.mark.parametrize(
+    ("never", "said"),
+    [
+        ("q01-d9", ["no judgment, ranking or baseline has 'q01-d9': check the id"]),
+        ("q02-d3", []),  # judged for another query
+        ("old", []),  # in the baseline alone
+    ],
+)
+def test_a_document_that_must_never_show_but_that_nobody_knows_is_a_warning(shop, never, said):
+    shop.change(("document: q01-d0, top: 3", f"never: [{never}], top: 3"))
+    shop.rankings["q01"].append("old")
+    shop.write()
+    shop.accept()
+    shop.rankings["q01"].remove("old")
+    shop.write()
+
+    shop.run()
+
+    found = shop.outcome("expect::q01.never")
+    assert (found["verdict"], found["warning"], found["facts"]) == ("pass", bool(said), said)

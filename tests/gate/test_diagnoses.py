@@ -358,6 +358,16 @@ def test_one_that_is_broken_is_a_note_and_moves_no_verdict(red):
     assert red.results()["suites"][0]["diagnoses"][0]["kind"] == "other_ids"
 
 
+def test_an_error_of_ours_in_a_plugin_is_told_without_the_name_of_its_class(red):
+    body = "from pytest_ireval.errors import BaselineMisfitError; raise BaselineMisfitError('no value on both sides')"
+    (red.path / "conftest.py").write_text(PLUGIN.format(body=body))
+
+    printed = " ".join(red.run().stdout.str().split())
+
+    assert "raised an error: no value on both sides" in printed
+    assert "MisfitError" not in printed
+
+
 def test_one_that_is_no_diagnosis_is_an_error_that_names_the_plugin(red):
     (red.path / "conftest.py").write_text(PLUGIN.format(body="pass").replace('@diagnosis(name="doc_ids")\n', ""))
 

@@ -60,3 +60,15 @@ ireval: error: 1 suite could not be judged (other), 1 suite failed
 
 def test_no_suites():
     assert text_of(RunResult("0.1.0", "", "error", ())) == "ireval: error, no suites\n"
+
+
+def test_a_message_of_several_lines_is_one_sentence_among_the_notes():
+    missing = replace(
+        PASSED, metric="", kind="expect", warning=True, file="s.yaml", line=9, headline="no anchor\n  pin it"
+    )
+    run = replace(RUN, suites=(replace(SHOP, outcomes=(missing,)),), warnings=("a.yaml: unknown\n  known: b",))
+
+    text = text_of(run)
+
+    assert "warning: s.yaml:9: no anchor; pin it\n" in text
+    assert "warning: a.yaml: unknown; known: b\n" in text

@@ -132,7 +132,7 @@ def test_a_program_that_takes_too_long_is_ended_with_all_that_it_started(shop):
     assert said == (
         "shop.ireval.yaml:5:11: source > command\n"
         "  sh program.sh took longer than 2s and was stopped, with all its child processes\n"
-        "  to allow more time, set timeout:\n"
+        "  to allow more time, write timeout: 4s in the source\n"
         "  the end of its standard error:\n"
         "  waiting"
     )

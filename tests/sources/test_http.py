@@ -236,7 +236,7 @@ def test_a_server_that_does_not_answer(shop, server):
         asked.set()
 
     assert "no answer in 0.2s (asked 2 times)" in said
-    assert "to allow more time, set timeout:" in said
+    assert "to allow more time, write timeout: " in said
 
 
 @pytest.mark.usefixtures("waits")

@@ -116,7 +116,8 @@ def test_a_plain_function_that_takes_too_long_is_left_alone(many, concurrency):
     assert said == (
         "shop.ireval.yaml:5:11: source > python\n"
         "  busy:search took longer than 0.2s for query 'q1' ('1')\n"
-        "  its thread cannot be stopped and continues in the background; to allow more time, set timeout:"
+        "  its thread cannot be stopped and continues in the background; "
+        "to allow more time, write timeout: 0.4s in the source"
     )
     assert many("def search(text):\n    return [text]\n")["q1"] == ["1"]
 
@@ -137,7 +138,7 @@ async def search(text):
     assert many(code, lists=False, timeout="100ms") == (
         "shop.ireval.yaml:5:11: source > python\n"
         "  busy:search took longer than 0.1s for query 'q0' ('0')\n"
-        "  to allow more time, set timeout:"
+        "  to allow more time, write timeout: 0.2s in the source"
     )
     assert sys.modules["busy"].ended == ["0"]
 

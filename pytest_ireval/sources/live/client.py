@@ -23,6 +23,7 @@ from urllib3.response import BaseHTTPResponse
 from pytest_ireval.data.formats.other_tools import find_missing_part
 from pytest_ireval.errors import Problem, SourceError, clean_lines, quote
 from pytest_ireval.masking import mask_text, register_secret
+from pytest_ireval.sources.calls import suggest_longer_timeout
 from pytest_ireval.sources.live.exchange import LONGEST_WAIT, AttemptError, TimedAnswer
 
 LARGEST = 64 << 20
@@ -109,7 +110,7 @@ class HttpClient:
             refused = isinstance(error, exceptions.NewConnectionError)  # which is a timeout, too, to urllib3
             if isinstance(cause, TimeoutError) or (isinstance(error, exceptions.TimeoutError) and not refused):
                 said = f"no answer in {timeout:g}s"
-                raise AttemptError(said, "to allow more time, set timeout:", again=True) from error
+                raise AttemptError(said, suggest_longer_timeout(timeout), again=True) from error
             if isinstance(cause, ssl.SSLCertVerificationError):
                 trust = "set SSL_CERT_FILE to a file with the certificates that you trust"
                 raise AttemptError(f"the certificate is not valid: {cause.verify_message}", trust) from error
