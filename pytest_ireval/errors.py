@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -152,12 +153,17 @@ class Mistakes:
 
 
 def find_closest(word: str, known: Iterable[str], closeness: float = 0.6) -> str:
-    """The known word closest to ``word`` in any letter case; nothing if none is close."""
+    """The known word closest to ``word`` in any letter case, the first of several; nothing if none is close."""
     import difflib
 
-    by_lower = {candidate.lower(): candidate for candidate in known}
-    close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=closeness)
-    return by_lower[close[0]] if close else ""
+    matcher = difflib.SequenceMatcher(b=word.lower())
+    closest, best = "", closeness
+    for candidate in known:
+        matcher.set_seq1(candidate.lower())
+        least = best if not closest else math.nextafter(best, 2)
+        if matcher.real_quick_ratio() >= least and matcher.quick_ratio() >= least and matcher.ratio() >= least:
+            closest, best = candidate, matcher.ratio()
+    return closest
 
 
 def did_you_mean(word: str, known: Iterable[str], closeness: float = 0.6) -> str:

@@ -251,7 +251,7 @@ def _read_tolerances(value: Any) -> Tolerances:
     if not isinstance(value, dict) or list(value) == ["absolute"]:
         return Tolerances(_BY_VALUE.validate_python({"default": value})["default"])
     if not value:
-        raise unfit("", quantities.A_TOLERANCE)
+        raise unfit("", quantities.describe_tolerance())
     for key, each in value.items():  # a bare number is no tolerance of a value
         if isinstance(each, str) and "%" not in each and find_closest(str(key), ["absolute"]):
             raise UnfitError(f"unknown key {quote(str(key))}", did_you_mean(str(key), ["absolute"]))

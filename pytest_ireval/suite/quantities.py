@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.suite.scalars import UnfitError, number_in_scalar, plain_value, unfit
+from pytest_ireval.suite.scalars import NUMBER, UnfitError, number_in_scalar, plain_value, unfit
 
 SIGNS = {">=": (operator.ge, -1), "<=": (operator.le, 1), ">": (operator.gt, 1), "<": (operator.lt, -1)}
 """The comparison of each sign, and the direction in which rounding moves its bound."""
@@ -21,8 +22,6 @@ ROUNDING = 1e-12
 SHARE_ROUNDING = 1e-9
 """A share of a number may be off by this: 29% of 100 is 28.999999999999996."""
 
-A_BOUND = "bound: write '>= 0.85' (or <=, >, <)"
-A_TOLERANCE = "tolerance: write 1% (of the baseline) or {absolute: 0.01}"
 A_SHARE = "share: write 60%, above 0% and up to 100%"
 AN_AMOUNT = "amount: write 2 (a number) or 5% (of all)"
 
@@ -161,10 +160,12 @@ def read_bound(value: Any) -> Bound:
     """Read ``>= 0.85``."""
     if isinstance(value, Bound):
         return value
-    match = BOUND.fullmatch(plain_value(value, A_BOUND).replace("≥", ">=").replace("≤", "<="))
+    number = _find_number(value)
+    wanted = f"bound: write '>= {'0.85' if number is None else value}' (or <=, >, <)"
+    match = BOUND.fullmatch(plain_value(value, wanted).replace("≥", ">=").replace("≤", "<="))
     if not match:
-        raise unfit(value, A_BOUND)
-    return Bound(match[1], read_figure(match[2], A_BOUND))
+        raise unfit(value, wanted)
+    return Bound(match[1], read_figure(match[2], wanted))
 
 
 def read_tolerance(value: Any) -> Tolerance:
@@ -173,16 +174,31 @@ def read_tolerance(value: Any) -> Tolerance:
         return value
     if isinstance(value, dict):
         return _read_absolute(value)
-    match = PERCENT.fullmatch(plain_value(value, A_TOLERANCE))
+    wanted = describe_tolerance(_find_number(value))
+    match = PERCENT.fullmatch(plain_value(value, wanted))
     if not match:
-        raise unfit(value, A_TOLERANCE)
-    return Tolerance(relative=_refuse_negative(number_in_scalar(match[1], A_TOLERANCE), value) / 100)
+        raise unfit(value, wanted)
+    return Tolerance(relative=_refuse_negative(number_in_scalar(match[1], wanted), value) / 100)
+
+
+def describe_tolerance(number: float | None = None) -> str:
+    """What to write; with a bare number, the two that it can mean."""
+    share, amount = "1", "0.01"
+    if number is not None and number > 0:
+        share, amount = f"{100 * number if number < 1 else number:g}", f"{number:g}"
+    return f"tolerance: write {share}% (of the baseline) or {{absolute: {amount}}}"
+
+
+def _find_number(value: Any) -> float | None:
+    """The number that a text is; None if it is something else."""
+    text = str(value).strip()
+    return float(text) if isinstance(value, str) and NUMBER.fullmatch(text) and math.isfinite(float(text)) else None
 
 
 def _read_absolute(value: dict[str, Any]) -> Tolerance:
     if list(value) != ["absolute"]:
         keys = ", ".join(map(str, value)) or "no key"
-        raise UnfitError(f"a mapping with {keys} is not a valid {A_TOLERANCE}")
+        raise UnfitError(f"a mapping with {keys} is not a valid {describe_tolerance()}")
     wanted = "number: an absolute tolerance is in the metric's own unit, such as {absolute: 0.01}"
     return Tolerance(absolute=_refuse_negative(read_figure(value["absolute"], wanted), value["absolute"]))
 

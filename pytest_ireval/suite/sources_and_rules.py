@@ -48,7 +48,8 @@ def find_source_key(value: Any, registry: Registry) -> Any:
     kinds = registry.sources
     allowed = "available: " + ", ".join(kinds)
     if not isinstance(value, dict):
-        raise UnfitError("a source is a mapping with the key of its kind, such as {run: file}", allowed=allowed)
+        file = value if isinstance(value, str) and value.isprintable() and value else "file"
+        raise UnfitError(f"a source is a mapping with the key of its kind: write {{run: {file}}}", allowed=allowed)
     named = [key for key in value if key in kinds]
     if len(named) > 1:
         raise UnfitError(f"a source is of one kind, but here are {' and '.join(map(str, named))}", allowed=allowed)

@@ -245,6 +245,13 @@ def _find_remedy(lines: Sequence[str], line: int, column: int) -> str:
     for begin in (column, column - 1, column - 2):
         if begin >= 0 and (bound := BOUND.match(here, begin)):
             return f'quote text that begins with {bound[0][0]}: "{bound[0]}"'
+    if here.lstrip().startswith("- "):
+        indent = here[: here.index("-")]
+        for number in range(line - 1, -1, -1):
+            if re.match(rf"{indent}[^\s#-]", lines[number]):
+                return f"begin line {number + 1} with '- ', too: it is an entry of the same list"
+            if lines[number].strip() and not lines[number].startswith((f"{indent} ", f"{indent}-", f"{indent}#")):
+                break
     for text in lines[max(0, line - 1) : line + 1][::-1]:
         if "@[" in text or any(mark in text.partition("(")[2] for mark in ("{", "'", '"', ",")):
             return NAME_OF_METRIC

@@ -167,3 +167,8 @@ def test_whatever_stands_in_a_file_there_is_a_tree_or_a_reason(text):
     tree = read(text)
 
     assert tree.problems or all(isinstance(key, Scalar) for key in tree.top)
+
+
+def test_a_rule_without_its_dash_is_named_by_its_line():
+    (problem,) = problems("rules:\n  threshold: {AP: 1}\n  # more\n  - churn: {below: 1}\n")
+    assert problem.endswith("begin line 2 with '- ', too: it is an entry of the same list")
