@@ -20,6 +20,7 @@ from pytest_ireval.cli.options import (
     metrics_option,
     name_files,
     policy_options,
+    svg_option,
 )
 from pytest_ireval.cli.sheets import sheet_format
 from pytest_ireval.plugin_api import MetricComparison, Progress, Registry
@@ -122,7 +123,7 @@ def systems_command(
         for option in (
             format_options("judgments", "rankings"),
             sheet_format,
-            click.option("--svg", metavar="FILE", help="Write the curves as a picture."),
+            svg_option("Write the curves as a picture."),
             *reversed(own_options),
             metrics_option(metrics),
             click.argument("rankings", nargs=-1, metavar="RANKINGS RANKINGS..."),

@@ -34,7 +34,7 @@ from pytest_ireval.cli.baseline_text import (
     get_metric_order,
 )
 from pytest_ireval.errors import BaselineError, IrevalError, Problem, did_you_mean
-from pytest_ireval.suite.finding import NOT_ENTERED, is_suite
+from pytest_ireval.suite.finding import NOT_ENTERED, may_be_suite
 from pytest_ireval.text_table import escape_unprintable
 from pytest_ireval.words import format_count
 
@@ -179,7 +179,7 @@ def _prune(folders: tuple[str, ...], yes: bool) -> None:
 
 def _list_orphans(folder: Path) -> list[str]:
     """Names of the baselines and anchors in a folder that no suite beside it has."""
-    suite_files = (path for path in sorted(folder.parent.iterdir()) if path.is_file() and is_suite(path))
+    suite_files = (path for path in sorted(folder.parent.iterdir()) if not path.is_dir() and may_be_suite(path))
     try:
         known = {each.name for path in suite_files for each in _list_places_of_suites(path)}
     except IrevalError as error:

@@ -180,13 +180,16 @@ def _find_duplicate_names(suites: Sequence[Suite], names: dict[str, Suite]) -> I
 
 def _write_schema(folder: Path, output: str | None) -> None:
     from pytest_ireval.plugins.conftests import Conftests
-    from pytest_ireval.suite.editor_schema import suite_schema
+    from pytest_ireval.suite.editor_schema import TITLE, suite_schema
 
     text = json.dumps(suite_schema(Conftests().registry_for(folder.absolute())), indent=2) + "\n"
     if output is None:
         click.echo(text, nl=False)
         return
     path = Path(output)
+    if path.exists() and f'"title": "{TITLE}"' not in path.read_text(encoding="utf-8", errors="replace"):
+        complaint = "is not a schema of suites, and is not overwritten"
+        raise IrevalError(Problem(complaint, output, (), "choose another file with -o"))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     click.echo(f"wrote {output}")

@@ -36,6 +36,7 @@ from pytest_ireval.cli.options import (
     metric_option,
     name_files,
     policy_options,
+    svg_option,
     timings_of_each_option,
 )
 from pytest_ireval.comparing import Test, compare
@@ -163,7 +164,7 @@ _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]
 @click.option("--extremes", default=3, type=click.IntRange(0), help="Number of the greatest gains and drops to list.")
 @click.option("--per-query", is_flag=True, help="Show the values of every query.")
 @click.option("--format", "form", default="table", type=click.Choice(list(_FORMATS)), help="The output format.")
-@click.option("--svg", metavar="FILE", help="Draw two RANKINGS: recall-precision curves, and the change of each query.")
+@svg_option("Draw two RANKINGS: recall-precision curves, and the change of each query.")
 @format_options("judgments", "rankings")
 @timings_of_each_option
 @policy_options

@@ -40,6 +40,7 @@ __all__ = [
     "refuse_same_file",
     "rel_option",
     "suites_option",
+    "svg_option",
 ]
 
 
@@ -203,6 +204,17 @@ _TESTS = (
 def tests_option(command: Command) -> Command:
     """The command with the test of each pair of systems."""
     return _apply_options(_TESTS, command)
+
+
+def svg_option(about: str) -> Callable[[Command], Command]:
+    """``--svg FILE``: a file of another name could be one of the inputs, and would be lost."""
+
+    def check_ending(_ctx: click.Context, _parameter: click.Parameter, file: str | None) -> str | None:
+        if file is not None and not file.lower().endswith(".svg"):
+            raise click.BadParameter(f"the name of a picture ends in .svg, not {file}")
+        return file
+
+    return click.option("--svg", metavar="FILE", callback=check_ending, help=about)
 
 
 def numbers_option(*names: str, least: int, most: int, default: str, **about: Any) -> Callable[[Command], Command]:

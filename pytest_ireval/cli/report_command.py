@@ -9,7 +9,7 @@ import click
 from pytest_ireval.cli.options import load_command_registry, suites_option
 from pytest_ireval.data.formats.writers import replace_files
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.pytest_plugin.report_files import TO_JUDGE, ReportFiles, keep_grades
+from pytest_ireval.pytest_plugin.report_files import NOT_OURS, TO_JUDGE, ReportFiles, find_foreign_file, keep_grades
 from pytest_ireval.pytest_plugin.sections import make_section_templates
 from pytest_ireval.report.results_file import RESULTS, read_run
 from pytest_ireval.report.templates import check_sections
@@ -39,7 +39,10 @@ def command(results: Path, to: Path | None, suites: Path | None) -> None:
     run = check_sections(read_run(results), templates)
     files = ReportFiles(path.parent, Path.cwd(), templates=templates)
     target = path.parent if to is None else to
-    for name, text in files.format_derived_files(run).items():
+    derived = files.format_derived_files(run)
+    if foreign := find_foreign_file(target, derived):
+        raise IrevalError(Problem(NOT_OURS, _display(foreign), (), "--to DIR writes to another folder"))
+    for name, text in derived.items():
         _write(target / name, text)
     for warning in list_section_warnings(run):
         click.echo(escape_unprintable(warning), err=True)

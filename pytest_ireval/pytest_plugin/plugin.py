@@ -16,6 +16,7 @@ With ``--ireval``, ``start_session`` (start.py) registers what does the work, ea
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -68,9 +69,11 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         from pytest_ireval.pytest_plugin.assertion_rewriting import suspend_assertion_rewriting
 
         with suspend_assertion_rewriting(early_config):
+            from pytest_ireval.errors import IrevalError
             from pytest_ireval.pytest_plugin.report_files import discard_earlier_report
 
-            discard_earlier_report(early_config, early_config.known_args_namespace)
+            with suppress(IrevalError):  # the start of the session reports it
+                discard_earlier_report(early_config, early_config.known_args_namespace)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -26,15 +26,20 @@ from pytest_ireval.report.metrics_file import format_metrics
 from pytest_ireval.report.page import render_page
 from pytest_ireval.report.results_file import PARTS, RESULTS, format_results_files
 from pytest_ireval.report.templates import SectionTemplate, TemplateCache, get_environment
-from pytest_ireval.report.to_judge_file import format_to_judge
-from pytest_ireval.results.run_folder import FOLDER, IGNORED
+from pytest_ireval.report.to_judge_file import HEADER, format_to_judge
+from pytest_ireval.results.run_folder import FOLDER, IGNORED, is_run_folder
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 
 TO_JUDGE = "to_judge.tsv"
 NOT_ENDED = "the run did not end"
+GENERATOR = '<meta name="generator" content="pytest-ireval">'
+"""The line by which a page of ours is known."""
+FILES = (PAGE, RESULTS, "summary.md", "comment.md", "metrics.txt", TO_JUDGE, RANKINGS, BEFORE)
+KEPT_GRADES = pytest.StashKey[Path]()
 UNFINISHED_PAGE = f"""<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
+{GENERATOR}
 <title>{NOT_ENDED}</title>
 <p><strong>Could not be judged</strong>: {NOT_ENDED}. The terminal shows why; this page is replaced when a run ends.
 </html>
@@ -53,6 +58,8 @@ class ReportFiles:
     """Those of the sections, by their names."""
     rankings: bytes = b""
     """The packed rankings of the run; empty where there are none."""
+    kept_grades: Path | None = None
+    """Where the grades are that somebody typed into the table of the last run."""
 
     @property
     def results_path(self) -> Path | None:
@@ -68,11 +75,15 @@ class ReportFiles:
         """What tells the comments of several jobs apart: the name of the folder, where it is not the usual one."""
         return "" if self.folder is None or self.folder.name == FOLDER else self.folder.name
 
+    @property
+    def shown_kept_grades(self) -> str:
+        return "" if self.kept_grades is None else self._display(self.kept_grades)
+
     def discard_earlier(self, moment: datetime) -> None:
         """Replace the files of an earlier run by those of a run that has not ended."""
-        if self.folder is None:
+        if self.folder is None or self._make_folder() is not None:
             return
-        keep_grades(self.folder / TO_JUDGE)
+        self.kept_grades = keep_grades(self.folder / TO_JUDGE)
         with suppress(OSError):  # there was no run before, or the file cannot be moved: it is only compared with
             (self.folder / RANKINGS).replace(self.folder / BEFORE)
         with suppress(OSError):  # results had no parts, or something else is there
@@ -81,7 +92,7 @@ class ReportFiles:
             (self.folder / PARTS).rmdir()
         unfinished = RunResult(pytest_ireval.__version__, format_moment(moment), "error", (), problems=(NOT_ENDED,))
         contents = self._format_files(unfinished, UNFINISHED_PAGE)
-        if self._make_folder() is None and self._put_all(contents):
+        if self._put_all(contents):
             for path in contents:
                 with suppress(OSError):  # a full disk has no room for another file, and lets an old one go all the same
                     path.unlink()
@@ -157,10 +168,18 @@ class ReportFiles:
         contents[RANKINGS] = self.rankings
         return {self.folder / name: content for name, content in contents.items()}
 
+    def find_foreign_file(self) -> str:
+        """The file that no run has written, and that this one would replace; empty if there is none."""
+        path = None if self.folder is None else find_foreign_file(self.folder, FILES)
+        return "" if path is None else self._display(path)
+
     def _make_folder(self) -> str | None:
-        """Make the folder where it is missing; returns what prevents that."""
-        if self.folder is None or self.results_path is None or self.folder.exists():
+        """Make the folder where it is missing; returns what prevents that, and why nothing may be written to it."""
+        if self.folder is None or self.results_path is None:
             return None
+        if self.folder.exists():
+            foreign = self.find_foreign_file()
+            return f"{foreign}: {NOT_OURS}; {OTHER_FOLDER}" if foreign else None
         try:
             self.folder.mkdir(parents=True)
             (self.folder / ".gitignore").write_text(IGNORED, encoding="utf-8")
@@ -200,8 +219,24 @@ def add_problem(result: RunResult, problem: str | None) -> RunResult:
     return replace(result, verdict="error", problems=(*result.problems, problem)) if problem else result
 
 
+NOT_OURS = "is not a file of pytest-ireval, and is not overwritten"
+OTHER_FOLDER = "--ireval-report DIR writes to another folder, none writes no files"
+
+
 def _describe_write_error(path: Path, reason: str) -> str:
-    return f"{path}: cannot be written: {reason}; --ireval-report DIR writes to another folder, none writes no files"
+    return f"{path}: cannot be written: {reason}; {OTHER_FOLDER}"
+
+
+def find_foreign_file(folder: Path, names: Iterable[str]) -> Path | None:
+    """The first of these files that is in the folder, unless it is a folder of runs, or the page there is ours."""
+    paths = [folder / name for name in names if (folder / name).exists()]
+    if not paths or is_run_folder(folder):
+        return None
+    try:
+        with open(folder / PAGE, encoding="utf-8", errors="replace") as page:
+            return None if GENERATOR in page.read(1000) else paths[0]
+    except OSError:
+        return paths[0]
 
 
 INFORMATION_OPTIONS = (
@@ -221,17 +256,18 @@ def only_shows_information(options: argparse.Namespace) -> bool:
 
 
 def discard_earlier_report(config: pytest.Config, options: argparse.Namespace) -> None:
-    """Discard the files of an earlier run, however early this one ends."""
+    """Discard the files of an earlier run, however early this one ends; raises if other files are in their place."""
     if only_shows_information(options):
         return
-    try:
-        files = make_report_files(config, options)
-    except IrevalError:  # the start of the session reports it, and a wrong SOURCE_DATE_EPOCH
-        return
+    files = make_report_files(config, options)
+    if foreign := files.find_foreign_file():
+        raise IrevalError(Problem(NOT_OURS, foreign, (), OTHER_FOLDER))
     try:
         files.discard_earlier(read_clock())
-    except IrevalError:
+    except IrevalError:  # the start of the session reports a wrong SOURCE_DATE_EPOCH
         files.discard_earlier(datetime.now(timezone.utc))
+    if files.kept_grades is not None:
+        config.stash[KEPT_GRADES] = files.kept_grades
 
 
 def cache_templates(config: pytest.Config) -> None:
@@ -250,19 +286,27 @@ def make_report_files(config: pytest.Config, options: argparse.Namespace) -> Rep
         raise IrevalError(Problem(f"{name} is empty", allowed=f"{name} none writes no files"))
     if folder == "none":
         return ReportFiles(None, current_folder)
-    return ReportFiles((current_folder if option is not None else config.rootpath) / folder, current_folder)
+    path = (current_folder if option is not None else config.rootpath) / folder
+    return ReportFiles(path, current_folder, kept_grades=config.stash.get(KEPT_GRADES, None))
 
 
 def keep_grades(path: Path) -> Path | None:
     """Move a file that somebody has graded to a free name beside it; returns that name, None if it has no grades."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()[1:]
-    except (OSError, UnicodeDecodeError):
-        return None
-    if not any("\t" in line and line.rpartition("\t")[2].strip() for line in lines):
+    if not _has_grades(path):
         return None
     names = (path.with_name(f"judged{number if number > 1 else ''}.tsv") for number in count(1))
     target = next(name for name in names if not name.exists())
-    with suppress(OSError):  # then the file is replaced as any other of an earlier run
+    with suppress(OSError):  # the folder is read-only, so the file is not replaced either
         return path.rename(target)
     return None
+
+
+def _has_grades(path: Path) -> bool:
+    """True also for a table that another program wrote with other columns, separators or letters."""
+    try:
+        header, *lines = path.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError:
+        return True
+    except OSError:
+        return False
+    return header != "\t".join(HEADER) or any(line.rpartition("\t")[2].strip() for line in lines)

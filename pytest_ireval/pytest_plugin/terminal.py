@@ -88,6 +88,8 @@ class TerminalSummary:
             uncollected = tuple(f"{node} could not be collected" for node in end.uncollected)
             result = replace(end.result, problems=uncollected)  # pytest has shown the texts
             write_summary(terminalreporter, end.config, result, end.update, end.files.written)
+            if kept := end.files.shown_kept_grades:
+                say(f"kept: {kept}, the grades from to_judge.tsv")
             for problem in filter(None, (*end.problems, end.write_error)):
                 say(f"problem: {problem}", red=True)
         if end.summary_error:

@@ -14,6 +14,8 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.suite.editor_types import FILLED_IN, NUMERIC, VARIABLE, Schema
 from pytest_ireval.suite.suite_keys import SuiteKeys
 
+TITLE = "A suite of pytest-ireval"
+
 
 class PlainSchema(GenerateJsonSchema):
     """Pydantic's schemas without titles of fields, null and defaults that say nothing to a reader."""
@@ -105,7 +107,7 @@ def suite_schema(registry: Registry) -> Schema:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "https://www.schemastore.org/pytest-ireval-suite.json",
         **_finish(top, registry),
-        "title": "A suite of pytest-ireval",
+        "title": TITLE,
         "anyOf": [
             {"required": ["ireval", "suite", "source"]},
             {"required": ["ireval", "extends"]},

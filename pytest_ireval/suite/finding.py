@@ -30,6 +30,14 @@ def is_suite(path: Path, *, named: bool = False) -> bool:
     return named or says_suite(path.stem, _read_head(path))
 
 
+def may_be_suite(path: Path, *, named: bool = False) -> bool:
+    """The same, and True for a file that cannot be read: the error of reading it says what is wrong."""
+    try:
+        return is_suite(path, named=named)
+    except OSError:
+        return True
+
+
 def says_suite(stem: str, head: bytes) -> bool:
     """The same, given the name and the beginning of a YAML file."""
     if is_shared(stem):
@@ -53,18 +61,11 @@ def find_broken_links(folder: Path) -> list[Path]:
 
 
 def find_suites(paths: Collection[Path]) -> list[Path]:
-    """Find the suites among files, and in folders and those below; each once, in order.
-
-    A file that cannot be read may be a suite. It is listed, and the error of reading it says what is wrong.
-    """
+    """Find the files that are or may be suites among files, and in folders and those below; each once, in order."""
     suites: dict[Path, None] = {}
     for given in paths:
         for path in files_below(given) if given.is_dir() else [given]:
-            try:
-                is_wanted = is_suite(path, named=path in paths)
-            except OSError:
-                is_wanted = True
-            if is_wanted:
+            if may_be_suite(path, named=path in paths):
                 suites[path] = None
     return list(suites)
 

@@ -255,6 +255,18 @@ def test_prune_deletes_nothing_while_a_suite_cannot_be_read(ireval):
     assert Path("suites/baselines/old.baseline").exists()
 
 
+def test_prune_deletes_nothing_while_a_suite_is_a_link_that_leads_nowhere(ireval):
+    suite = Path("suites/shop.ireval.yaml")
+    suite.unlink()
+    suite.symlink_to("elsewhere.yaml")
+
+    printed = ireval("baseline", "prune", "--yes")
+
+    assert (printed.code, printed.out) == (2, "")
+    assert printed.err.endswith("suites/shop.ireval.yaml\n  cannot be read: the link is broken\n")
+    assert Path("suites/baselines/shop.baseline").exists()
+
+
 def test_prune_of_what_is_no_folder(ireval):
     assert ireval("baseline", "prune", "nowhere").err == "error: nowhere\n  is not a folder\n"
 

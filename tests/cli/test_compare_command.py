@@ -241,6 +241,10 @@ def test_one_of_the_files_may_be_standard_input(ireval, files, monkeypatch):
     [
         (["-", "best.txt", "-"], "only one of JUDGMENTS and RANKINGS can be standard input"),
         (["judgments.txt", "best.txt", "last.txt", "mixed.txt", "--svg", "x.svg"], "--svg draws two RANKINGS"),
+        (
+            ["judgments.txt", "best.txt", "last.txt", "--svg", "last.txt"],
+            "Invalid value for '--svg': the name of a picture ends in .svg, not last.txt",
+        ),
         (["judgments.txt", "best.txt", "last.txt", "--alpha", "0"], "Invalid value for '--alpha'"),
     ],
 )

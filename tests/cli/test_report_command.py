@@ -48,6 +48,18 @@ def test_it_is_written_elsewhere_if_asked_for(results, ireval):
         assert Path("public/today", name).read_bytes() == (results.parent / name).read_bytes()
 
 
+def test_a_page_of_others_is_left_alone(results, ireval):
+    Path("site").mkdir()
+    page = Path("site/index.html")
+    page.write_text("<h1>Our site</h1>")
+
+    done = ireval("report", "--to", "site")
+
+    said = "is not a file of pytest-ireval, and is not overwritten\n  --to DIR writes to another folder\n"
+    assert (done.code, done.out, done.err) == (2, "", f"error: site/index.html\n  {said}")
+    assert [path.read_text() for path in Path("site").iterdir()] == ["<h1>Our site</h1>"]
+
+
 def test_grades_that_somebody_wrote_are_kept_and_a_table_of_nothing_is_not_left(results, ireval):
     ireval("report")
     table = results.parent / "to_judge.tsv"

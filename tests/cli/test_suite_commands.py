@@ -255,6 +255,18 @@ def test_a_schema_is_printed_or_written(ireval, folder):
     jsonschema.Draft202012Validator(json.loads(printed)).validate(yaml.safe_load(SUITE))
 
 
+def test_a_schema_replaces_a_schema_and_no_other_file(ireval, folder):
+    assert ireval("check", "--schema", "-o", "schema.json").code == 0
+    assert ireval("check", "--schema", "-o", "schema.json").out == "wrote schema.json\n"
+
+    (folder / "shop.yaml").write_text(SUITE + RULES)
+    printed = ireval("check", "--schema", "-o", "shop.yaml")
+
+    said = "shop.yaml\n  is not a schema of suites, and is not overwritten\n  choose another file with -o\n"
+    assert (printed.code, printed.out, printed.err) == (2, "", f"error: {said}")
+    assert (folder / "shop.yaml").read_text() == SUITE + RULES
+
+
 SEARCH = """\
 def search(text, *, query_id):
     number = query_id[1:]

@@ -70,6 +70,32 @@ def test_reports_go_to_another_folder_or_to_none(red):
     assert not (red.path / "results.json").exists()
 
 
+def test_a_folder_with_a_page_of_others_gets_no_report(red):
+    site = red.path / "site"
+    site.mkdir()
+    (site / "index.html").write_text("<h1>Our site</h1>")
+
+    by_option = red.run("--ireval-report", "site")
+    red.pytester.makeini("[pytest]\nireval = true\nireval_report = site\n")
+    by_ini = red.pytester.runpytest("-p", "no:cacheprovider")
+
+    assert by_option.stderr.str().strip() == (
+        "ERROR: site/index.html\n  is not a file of pytest-ireval, and is not overwritten\n"
+        "  --ireval-report DIR writes to another folder, none writes no files"
+    )
+    assert by_ini.ret != 0
+    by_ini.stdout.fnmatch_lines(["problem: site/index.html: is not a file of pytest-ireval, and is not overwritten; *"])
+    assert [path.read_text() for path in site.iterdir()] == ["<h1>Our site</h1>"]
+
+
+def test_a_folder_that_was_there_gets_one_report_after_the_other(red):
+    (red.path / "public").mkdir()
+
+    for _ in range(2):
+        assert red.run("--ireval-report", "public").ret == 1
+        assert "<h1" in (red.path / "public/index.html").read_text(encoding="utf-8")
+
+
 def test_no_file_of_an_earlier_run_outlives_one_that_ends_early(accepted):
     assert "Safe to land" in report(accepted)["summary.md"]
     (accepted.path / "conftest.py").write_text("raise RuntimeError")

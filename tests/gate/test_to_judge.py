@@ -96,10 +96,29 @@ def test_grades_that_were_filled_in_outlive_the_next_run(unjudged):
         table = shop.path / TABLE
         filled = table.read_text().rstrip("\n") + "2\n"
         table.write_text(filled)
-        shop.run()
+        result = shop.run()
 
+        result.stdout.fnmatch_lines([f"kept: ireval-report/{kept}, the grades from to_judge.tsv"])
         assert (shop.path / "ireval-report" / kept).read_text() == filled
         assert {row["grade"] for row in rows(shop)} == {""}
+
+
+@pytest.mark.parametrize("saved", ["\ufeffsuite;query;document;grade\n", "suite,query,document,grade\nshop,q1,d1,2\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_table_that_a_spreadsheet_saved_in_its_own_way_is_kept(unjudged, saved, encoding):
+    unjudged.run()
+    (unjudged.path / TABLE).write_text(saved, encoding=encoding)
+
+    unjudged.run()
+
+    assert (unjudged.path / "ireval-report/judged.tsv").read_text(encoding=encoding) == saved
+
+
+def test_a_table_without_grades_is_replaced_in_silence(unjudged):
+    unjudged.run()
+
+    assert "kept:" not in unjudged.run().stdout.str()
+    assert not (unjudged.path / "ireval-report/judged.tsv").exists()
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,10 @@ def test_options_that_cannot_be_followed_are_an_error_and_nothing_is_written(ire
     ("options", "said"),
     [
         (["--to", "new.tsv", "--queries-to", "./new.tsv"], "--queries-to ./new.tsv is the same file as --to new.tsv"),
-        (["--to", "new.tsv", "--svg", "link/new.tsv"], "--svg link/new.tsv is the same file as --to new.tsv"),
+        (
+            ["--to", "new.tsv", "--queries-to", "link/new.tsv"],
+            "--queries-to link/new.tsv is the same file as --to new.tsv",
+        ),
         (["--queries", "q.tsv", "--to", "q.tsv", "--force"], "--to q.tsv is the same file as the input q.tsv"),
     ],
 )

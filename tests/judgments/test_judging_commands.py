@@ -410,3 +410,23 @@ def test_judges_without_anything_to_compare_are_an_error(ireval, write, words, s
 
     assert (found.code, found.out) == (2, "")
     assert said in found.err
+
+
+@pytest.mark.parametrize(
+    ("words", "target"),
+    [
+        (("pool", "one.txt", "two.txt", "--to", "two.txt"), "two.txt"),
+        (("sample", "log.tsv", "--to", "log.tsv"), "log.tsv"),
+        (("import", "judgments.tsv"), "judgments.tsv"),
+    ],
+)
+def test_no_command_writes_over_its_input_even_if_it_may_overwrite(ireval, tmp_path, monkeypatch, words, target):
+    monkeypatch.chdir(tmp_path)
+    for name in ("one.txt", "two.txt", "log.tsv", "judgments.tsv"):
+        (tmp_path / name).write_text("of a user")
+
+    printed = ireval(*words, "--force")
+
+    assert (printed.code, printed.out) == (2, "")
+    assert f"--to {target} is the same file as the input {target}" in printed.err
+    assert (tmp_path / target).read_text() == "of a user"

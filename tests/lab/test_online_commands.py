@@ -92,6 +92,8 @@ def test_lists_are_written_in_three_formats_that_a_log_can_extend(ireval, write)
         outcome = ireval("interleave", "a.txt", "b.txt", "--depth", 2, "--draws", 4, "--to", target)
         assert outcome.out.endswith(f"wrote {target}: 4 lists of 1 query\n")
     assert "would overwrite lists.tsv" in ireval("interleave", "a.txt", "b.txt", "--to", "lists.tsv").err
+    over_input = ireval("interleave", "a.txt", "b.txt", "--to", "b.txt", "--force").err
+    assert "--to b.txt is the same file as the input b.txt" in over_input
     lines = Path("lists.jsonl").read_text().splitlines()
     rows = [json.loads(line) for line in lines]
     assert rows[0] == {"query": "q", "draw": 1, "documents": ["y", "x"], "teams": "BA"}

@@ -18,6 +18,7 @@ from pytest_ireval.cli.options import (
     load_command_registry,
     refuse_same_file,
     suites_option,
+    svg_option,
 )
 from pytest_ireval.cli.sheets import Row, Sheet, list_first, print_sheets, sheet_format
 from pytest_ireval.plugin_api import Curve, CurvePanel, Problem, did_you_mean, draw_curves, format_count
@@ -105,7 +106,7 @@ class _Options(NamedTuple):
     type=click.Choice(["error", "drop"]),
     help="Wrong lines: an error, or dropped and counted.",
 )
-@click.option("--svg", metavar="FILE", help="Write the click rates by rank as a picture.")
+@svg_option("Write the click rates by rank as a picture.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @suites_option
 @sheet_format

@@ -9,7 +9,7 @@ from typing import cast
 import click
 
 from pytest_ireval import IrevalError, Queries
-from pytest_ireval.cli.options import grades_option, load_command_registry, name_files
+from pytest_ireval.cli.options import grades_option, load_command_registry, name_files, refuse_same_file
 from pytest_ireval.cli.sheets import list_first
 from pytest_ireval.plugin_api import Grades, Problem, format_count
 from pytest_ireval.tables import write_files
@@ -56,8 +56,12 @@ def command(
     given = (judge_ties, missing_judges, weights) != ("lower", "ignore", ())
     if judges == "error" and given:
         raise click.UsageError(f"choose how to merge the judges: --judges {', '.join(CHOICES)}")
+    named = name_files(sources, "give each source once")
+    targets = {what: Path(folder, f"{what}.{ending}") for what in (QUERIES, JUDGMENTS)}
+    for target in targets.values():
+        refuse_same_file(named.values(), {"--to": target})
     found = import_files(
-        name_files(sources, "give each source once"),
+        named,
         load_command_registry(None),
         format=name,
         grades=grades,
@@ -66,7 +70,6 @@ def command(
         else Merging(cast("Choice", judges), judge_ties, missing_judges, dict(weights)),
         keep_ids=keep_ids,
     )
-    targets = {what: Path(folder, f"{what}.{ending}") for what in (QUERIES, JUDGMENTS)}
     _check_targets(found, targets, force=force)
     Path(folder).mkdir(parents=True, exist_ok=True)
     files = {targets[QUERIES]: found.queries, targets[JUDGMENTS]: found.judgments}

@@ -28,6 +28,7 @@ from pytest_ireval.cli.options import (
     load_command_registry,
     metric_option,
     name_files,
+    refuse_same_file,
     rel_option,
 )
 from pytest_ireval.cli.sheets import Row, Sheet, list_first, print_sheets, sheet_format
@@ -82,6 +83,8 @@ def command(
     The table shows what each ranking adds. With --judged it also scores each ranking without the judgments of documents
     that only this ranking has. A large difference means that new systems of its kind get too low values.
     """
+    named_rankings = name_files(rankings)
+    refuse_same_file([*named_rankings.values(), judged, queries, fields], {"--to": target})
     if Path(target).exists() and not force:
         raise IrevalError(Problem(f"would overwrite {target}", suggestion="--force overwrites"))
     registry = load_command_registry(None)
@@ -93,7 +96,7 @@ def command(
             name: read_rankings(
                 path, None if judged else depth, format=rankings_format, registry=registry, progress=progress
             )
-            for name, path in name_files(rankings).items()
+            for name, path in named_rankings.items()
         }
     named_queries = None if queries is None else read_queries(queries, format=queries_format, registry=registry)
     cut = {name: keep_first_documents(each, depth) for name, each in whole.items()}

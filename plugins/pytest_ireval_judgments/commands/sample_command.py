@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from pytest_ireval import InputError, IrevalError, Queries, read_judgments, read_queries
-from pytest_ireval.cli.options import ProgressBar, format_options, load_command_registry
+from pytest_ireval.cli.options import ProgressBar, format_options, load_command_registry, refuse_same_file
 from pytest_ireval.cli.sheets import Row, Sheet, list_first, print_sheets, sheet_format
 from pytest_ireval.plugin_api import Mistakes, Problem, format_count
 from pytest_ireval.tables import FilePath, normalize_name, write_tables
@@ -102,6 +102,7 @@ def command(
     if judged is not None and refresh is None:
         raise click.UsageError("--judged needs --refresh")
     files = [Path(target), _name_holdout(target)] if holdout else [Path(target)]
+    refuse_same_file([*logs, judged], {"--to": target})
     if there := [str(file) for file in files if file.exists() and not force]:
         raise IrevalError(Problem(f"would overwrite {', '.join(there)}", suggestion="--force overwrites"))
     registry = load_command_registry(None)

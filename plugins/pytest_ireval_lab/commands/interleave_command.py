@@ -21,6 +21,8 @@ from pytest_ireval.cli.options import (
     load_command_registry,
     metric_option,
     name_files,
+    refuse_same_file,
+    svg_option,
 )
 from pytest_ireval.cli.sheets import Row, Sheet, list_first, print_sheets, sheet_format
 from pytest_ireval.plugin_api import Curve, CurvePanel, Grades, Problem, draw_curves, format_count
@@ -89,7 +91,7 @@ class _TwoRankings(NamedTuple):
     type=click.IntRange(2, 10**9),
     help="The size of simulated experiments; repeatable.",
 )
-@click.option("--svg", metavar="FILE", help="Draw how often experiments of each size find the better ranking.")
+@svg_option("Draw how often experiments of each size find the better ranking.")
 @click.option("--experiments", default=2000, type=click.IntRange(1, 10**5), help="Simulated experiments of each size.")
 @metric_option
 @sheet_format
@@ -130,12 +132,13 @@ def command(
     _refuse_unused("--clicks" if log else "--simulate" if judgments else "")
     if not math.isfinite(patience) or not math.isfinite(alpha):
         raise click.UsageError("all numbers must be finite")
-    registry = load_command_registry(None)
+    named, registry = name_files([a, b]), load_command_registry(None)
+    refuse_same_file(named.values(), {"--to": target})
     with ProgressBar() as progress:
         most = depth + 1 if log is None and judgments is None else None
         rankings = {
             name: read_rankings(path, most, format=rankings_format, registry=registry, progress=progress)
-            for name, path in name_files([a, b]).items()
+            for name, path in named.items()
         }
     one, other = rankings.values()
     lists = _TwoRankings(_list_documents(one), _list_documents(other), tuple(rankings))

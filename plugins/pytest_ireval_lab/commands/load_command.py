@@ -27,7 +27,7 @@ from pytest_ireval import (
     read_judgments,
     read_queries,
 )
-from pytest_ireval.cli.options import ProgressBar, load_chosen_suites
+from pytest_ireval.cli.options import ProgressBar, load_chosen_suites, svg_option
 from pytest_ireval.options import AmountText
 from pytest_ireval.plugin_api import (
     Curve,
@@ -86,9 +86,9 @@ def _read_numbers(kind: type[float]) -> Any:
 @click.option(
     "--format", "form", default="table", type=click.Choice(["table", "json", "csv"]), help="The output format."
 )
-@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Also draw times and throughput.")
+@svg_option("Also draw times and throughput.")
 def command(
-    path: Path, named: str | None, concurrency: list[int], rate: list[float], repeat: int, form: str, svg: Path | None
+    path: Path, named: str | None, concurrency: list[int], rate: list[float], repeat: int, form: str, svg: str | None
 ) -> None:
     """Ask the source of SUITE its queries at several levels of load, one request for each query.
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import click
 
 from pytest_ireval import IrevalError
+from pytest_ireval.cli.options import svg_option
 from pytest_ireval.cli.sheets import Row, Sheet, print_sheets, sheet_format
 from pytest_ireval.plugin_api import Curve, CurvePanel, Problem, draw_curves
 from pytest_ireval.tables import write_files
@@ -93,7 +94,7 @@ def _parse_number(text: str) -> float:
     type=click.FloatRange(-1, 1, min_open=True, max_open=True),
     help="The correlation of the rate with a figure from before the test, such as the same user's earlier rate.",
 )
-@click.option("--svg", metavar="FILE", help="Write the smallest change that shows, by days, as a picture.")
+@svg_option("Write the smallest change that shows, by days, as a picture.")
 @sheet_format
 def command(
     rate: float,
