@@ -1,4 +1,6 @@
-"""Write the files of a suite: rankings, judgments, queries, and the suite itself."""
+"""Write the files of a suite (rankings, judgments, queries, the suite itself), and run it in this process."""
+
+from pytest_ireval import load_suite, run_gate
 
 
 def write_rankings(path, rankings):
@@ -35,6 +37,15 @@ def write_suite(folder, *rules, **keys):
     path = folder / f"{keys['suite']}.ireval.yaml"
     _write(path, (f"{line}\n" for line in lines))
     return path
+
+
+def run_suite(folder, *rules, **keys):
+    """Write a suite, and return the result of its gate."""
+    return run_gate(load_suite(write_suite(folder, *rules, **keys)))
+
+
+def outcomes_by_id(result):
+    return {outcome.id: outcome for outcome in result.outcomes}
 
 
 def _write(path, lines):

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from branches import Branch
 from monorepo import Monorepo, isolate_git
+from suite_files import write_judgments, write_queries, write_rankings
 from town import Town
 
 from pytest_ireval.baseline.reading import read_baseline
@@ -47,18 +48,10 @@ class Shop:
         self.write()
 
     def write(self):
-        rows = "".join("\t".join(map(str, row)) + "\n" for row in QUERIES)
-        (self.path / "queries.tsv").write_text("id\ttext\tsegment\tsearches\n" + rows)
-        (self.path / "judgments.txt").write_text(
-            "".join(f"{q} 0 {d} {g}\n" for q, grades in self.judgments.items() for d, g in grades.items())
-        )
-        (self.path / "rankings.txt").write_text(
-            "".join(
-                f"{q} Q0 {d} {rank} {100 - rank} x\n"
-                for q, ids in self.rankings.items()
-                for rank, d in enumerate(ids, 1)
-            )
-        )
+        queries, text, segment, searches = zip(*QUERIES, strict=True)
+        write_queries(self.path / "queries.tsv", queries, text=text, segment=segment, searches=searches)
+        write_judgments(self.path / "judgments.txt", self.judgments)
+        write_rankings(self.path / "rankings.txt", self.rankings)
         (self.path / "shop.ireval.yaml").write_text(self.suite)
 
     def change(self, *replacements):

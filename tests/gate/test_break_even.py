@@ -4,8 +4,7 @@ import random
 import re
 
 import pytest
-
-from pytest_ireval import load_suite, run_gate
+from suite_files import run_suite, write_judgments, write_rankings
 
 SAME, LOSS, BELOW_NEW = (2, 2), (1, 2), (1, -2)
 OBSERVED = "no_regression: {metric: RR@10, tolerance: 2%, decide_by: observed}"
@@ -144,15 +143,10 @@ class Written:
 
     def __init__(self, folder, before, now):
         self.folder = folder
-        for name, lists in (("before.txt", before), ("now.txt", now)):
-            lines = (f"{q} Q0 {d} {n} {99 - n} x\n" for q, ids in lists.items() for n, d in enumerate(ids, 1))
-            (folder / name).write_text("".join(lines))
+        write_rankings(folder / "before.txt", before)
+        write_rankings(folder / "now.txt", now)
 
     def judged(self, grades):
-        lines = (f"{query} 0 {each} {grade}\n" for query, found in grades.items() for each, grade in found.items())
-        (self.folder / "judgments.txt").write_text("".join(lines))
-        (self.folder / "shop.ireval.yaml").write_text(
-            "ireval: 1\nsuite: shop\nsource: {run: now.txt}\njudgments: judgments.txt\ndepth: 10\nrules:\n"
-            "  - no_regression: {metric: nDCG@10, tolerance: 2%, against: {run: before.txt}}\n"
-        )
-        return run_gate(load_suite(self.folder / "shop.ireval.yaml")).outcomes[1]
+        write_judgments(self.folder / "judgments.txt", grades)
+        rule = "no_regression: {metric: nDCG@10, tolerance: 2%, against: {run: before.txt}}"
+        return run_suite(self.folder, rule, source="{run: now.txt}", depth=10).outcomes[1]

@@ -4,26 +4,18 @@ What takes the square of it is noticed by the length of a test; nothing here loo
 """
 
 import pytest
-
-from pytest_ireval import load_suite, run_gate
+from suite_files import run_suite, write_judgments, write_rankings
 
 QUERIES = 5_000
 
 
 def find_causes(folder, before, now):
     """The causes for lists of four documents, made from the number of the query."""
-    for name, ids in (("before.txt", before), ("now.txt", now)):
-        rows = ((n, each, rank) for n in range(QUERIES) for rank, each in enumerate(ids(n), 1))
-        (folder / name).write_text("".join(f"q{n} Q0 {each} {rank} {9 - rank} x\n" for n, each, rank in rows))
-    (folder / "judgments.txt").write_text(
-        "".join(f"q{n} 0 {each} {3 - place}\n" for n in range(QUERIES) for place, each in enumerate(own(n)[:2]))
-    )
-    (folder / "shop.ireval.yaml").write_text(
-        "ireval: 1\nsuite: shop\nsource: {run: now.txt}\ndepth: 4\njudgments: judgments.txt\nmissing_queries: zero\n"
-        "metrics: [P@1]\nrules:\n"
-        "  - no_regression: {metric: P@1, tolerance: 1%, against: {run: before.txt}}\n"
-    )
-    return run_gate(load_suite(folder / "shop.ireval.yaml")).diagnoses
+    write_rankings(folder / "before.txt", {f"q{n}": before(n) for n in range(QUERIES)})
+    write_rankings(folder / "now.txt", {f"q{n}": now(n) for n in range(QUERIES)})
+    write_judgments(folder / "judgments.txt", {f"q{n}": {f"d{n}-0": 3, f"d{n}-1": 2} for n in range(QUERIES)})
+    rule = "no_regression: {metric: P@1, tolerance: 1%, against: {run: before.txt}}"
+    return run_suite(folder, rule, source="{run: now.txt}", depth=4, missing_queries="zero").diagnoses
 
 
 def own(number):

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from suite_files import write_suite
 
 from pytest_ireval import Queries, load_registry, load_suite
 from pytest_ireval.baseline.record import Acceptance, StoredMetric, round_spreads
@@ -15,15 +16,6 @@ from pytest_ireval.results.suite_result import QueryTable
 from pytest_ireval.rules.planning import plan_checks
 from pytest_ireval.statistics.resolution import false_alarm
 
-HEAD = """\
-ireval: 1
-suite: many
-source: {run: now.txt}
-queries: queries.tsv
-weight: searches
-judgments: judgments.txt
-rules:
-"""
 EVIDENCE = "no_regression: {metric: nDCG@10, tolerance: 1%}"
 OBSERVED = "no_regression: {metric: nDCG@10, tolerance: 1%, decide_by: observed}"
 
@@ -34,10 +26,9 @@ def chance(tmp_path, monkeypatch):
 
     def ask(*rules, queries=400, known=("nDCG@10", "RR@10"), weights=None, moved=None, draws=60):
         monkeypatch.setattr(chance_of_red, "DRAWS", draws)
-        path = tmp_path / "many.ireval.yaml"
-        for name in ("now.txt", "queries.tsv", "judgments.txt"):
+        for name in ("rankings.txt", "queries.tsv", "judgments.txt"):
             (tmp_path / name).touch()  # they are not read
-        path.write_text(HEAD + "".join(f"  - {each}\n" for each in rules))
+        path = write_suite(tmp_path, *rules, suite="many", queries="queries.tsv", weight="searches")
         registry = load_registry()
         suite = load_suite(path, registry)
         ids = tuple(f"q{i}" for i in range(queries))

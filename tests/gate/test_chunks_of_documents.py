@@ -5,19 +5,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from suite_files import run_suite, write_judgments, write_rankings, write_suite
 
 from pytest_ireval import SuiteError, load_suite, run_gate
 
-SUITE = """\
-ireval: 1
-suite: handbook
-source: {run: rankings.txt}
-judgments: judgments.txt
-documents: {DOCUMENTS}
-rules:
-  - threshold: {nDCG@3: ">= 0.99", R@3: ">= 0.99"}
-  - no_regression: {metric: nDCG@3, tolerance: 1%}
-"""
+RULES = "threshold: {nDCG@3: '>= 0.99', R@3: '>= 0.99'}", "no_regression: {metric: nDCG@3, tolerance: 1%}"
 PASSAGES = ["book#0-100", "book#100-200"]
 OVERLAPPING = ["book#0-120", "book#10-90", "book#110-260"]
 
@@ -30,12 +22,11 @@ class Handbook:
         self.shop, self.path = shop, shop.path
         for file in self.path.glob("*"):
             file.unlink()
-        (self.path / "judgments.txt").write_text("q1 0 book#0-100 2\nq1 0 book#100-200 1\n")
+        write_judgments(self.path / "judgments.txt", {"q1": {"book#0-100": 2, "book#100-200": 1}})
 
     def run(self, chunks, documents, *arguments):
-        lines = [f"q1 Q0 {chunk} {rank} {-rank} t\n" for rank, chunk in enumerate(chunks, 1)]
-        (self.path / "rankings.txt").write_text("".join(lines))
-        (self.path / "handbook.ireval.yaml").write_text(SUITE.replace("{DOCUMENTS}", documents))
+        write_rankings(self.path / "rankings.txt", {"q1": chunks})
+        write_suite(self.path, *RULES, suite="handbook", documents=documents)
         self.shop.run(*arguments)
         (suite,) = self.shop.results()["suites"]
         return {each["id"].partition("::")[0]: each for each in suite["outcomes"]} | {"suite": suite}
@@ -63,12 +54,10 @@ def test_other_chunks_of_the_same_passages_are_no_regression_unless_they_cover_t
 
 def test_a_chunk_that_must_not_appear_is_found_as_its_passage(handbook):
     handbook.run(OVERLAPPING, "{spans: 50%}")
-    path = handbook.path / "handbook.ireval.yaml"
-    suite = path.read_text()
 
     def headline(chunk):
-        path.write_text(f"{suite}  - expect: [{{query: q1, never: [{chunk}]}}]\n")
-        return run_gate(load_suite(path)).outcomes[-1].headline
+        rule = f"expect: [{{query: q1, never: [{chunk}]}}]"
+        return run_suite(handbook.path, rule, suite="handbook", documents="{spans: 50%}").outcomes[-1].headline
 
     assert headline("book#0-120").startswith("book#0-120 at #1 for query 'q1'")
     assert headline("book#300-400").startswith("none of them for query 'q1'")
@@ -76,7 +65,7 @@ def test_a_chunk_that_must_not_appear_is_found_as_its_passage(handbook):
 
 def test_a_suite_that_judged_chunks_can_move_to_passages(handbook):
     passages = (handbook.path / "judgments.txt").read_text()
-    (handbook.path / "judgments.txt").write_text("q1 0 c1 2\nq1 0 c2 1\n")
+    write_judgments(handbook.path / "judgments.txt", {"q1": {"c1": 2, "c2": 1}})
     handbook.run(["c1", "c2"], "{size: 100}", "--ireval-update-new")
     (handbook.path / "judgments.txt").write_text(passages)
 
@@ -96,21 +85,18 @@ def test_a_ranked_document_without_a_span_is_an_error(handbook):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("keys", "complaint"),
     [
-        ("judgments: judgments.txt\n", "", "spans needs judged passages, but the suite names no judgments"),
-        ("spans: 50%", "spans: 50", "share: write 60%"),
+        ({"judgments": None}, "spans needs judged passages, but the suite names no judgments"),
+        ({"documents": "{spans: 50}"}, "share: write 60%"),
     ],
 )
-def test_definitions_that_cannot_be_right(tmp_path, old, new, said):
-    (tmp_path / "judgments.txt").write_text("q1 0 book#0-100 2\n")
-    (tmp_path / "rankings.txt").write_text("q1 Q0 book#0-100 1 1 t\n")
-    suite = SUITE.replace("{DOCUMENTS}", "{spans: 50%}")
-    (tmp_path / "handbook.ireval.yaml").write_text(suite.replace(old, new, 1))
+def test_definitions_that_cannot_be_right(tmp_path, keys, complaint):
+    write_judgments(tmp_path / "judgments.txt", {"q1": {"book#0-100": 2}})
+    write_rankings(tmp_path / "rankings.txt", {"q1": ["book#0-100"]})
 
-    with pytest.raises(SuiteError) as caught:
-        run_gate(load_suite(tmp_path / "handbook.ireval.yaml"))
-    assert said in str(caught.value)
+    with pytest.raises(SuiteError, match=complaint):
+        run_suite(tmp_path, *RULES, **{"documents": "{spans: 50%}", **keys})
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="needs a checkout of the project")

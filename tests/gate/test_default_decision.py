@@ -4,6 +4,7 @@ A town has one relevant document a query; a query that fell from the first to th
 """
 
 import pytest
+from suite_files import write_suite
 
 from pytest_ireval.errors import SuiteError
 
@@ -113,7 +114,7 @@ def test_of_a_baseline_of_zero_no_share_is_a_hard_limit(town):
     some = town((SAME, 59), ((1, 1), 1))
     path = some.folder / "now.txt"
     path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if line < "q0059"))
-    outcome = some.only("no_regression: {metric: Empty, tolerance: 2%}", more="missing_queries: zero\n")
+    outcome = some.only("no_regression: {metric: Empty, tolerance: 2%}", missing_queries="zero")
 
     assert outcome.figures[0].baseline == 0
     assert outcome.verdict == "inconclusive"
@@ -243,14 +244,11 @@ def test_a_figure_beside_its_limit_has_as_many_digits_as_tell_the_two_apart(text
 
 def test_a_run_with_a_broken_tail_of_twelve_queries_exits_with_1_and_one_that_may_be_chance_warns(town, pytester):
     """The terminal has one line of what is inconclusive."""
-    rules = "  - no_regression: {metric: RR@10, per: segment, tolerance: 5%, against: {run: before.txt}}\n"
+    rule = "no_regression: {metric: RR@10, per: segment, tolerance: 5%, against: {run: before.txt}}"
     for lost, code in ((8, pytest.ExitCode.TESTS_FAILED), (3, pytest.ExitCode.OK)):
         segments = ["head"] * 60 + ["tail"] * 12
         folder = town((SAME, 72 - lost), (LOSS, lost), segments=segments).folder
-        (folder / "town.ireval.yaml").write_text(
-            "ireval: 1\nsuite: town\nsource: {run: now.txt}\nqueries: queries.tsv\njudgments: judgments.txt\nrules:\n"
-            + rules
-        )
+        write_suite(folder, rule, suite="town", source="{run: now.txt}", queries="queries.tsv")
         result = pytester.runpytest("--ireval", str(folder), "-p", "no:cacheprovider")
         assert result.ret == code
         text = " ".join(result.stdout.str().split())

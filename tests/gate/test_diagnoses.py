@@ -3,8 +3,7 @@
 import random
 
 import pytest
-
-from pytest_ireval import load_suite, run_gate
+from suite_files import run_suite, write_judgments, write_queries, write_rankings
 
 QUERIES, DEPTH = 224, 20
 
@@ -26,7 +25,7 @@ class Search:
             self.before[query] = [documents[n] for n in noisy]
         self.now = {query: list(ids) for query, ids in self.before.items()}
         self.broken = self.random.sample(self.queries, max(1, round(share * QUERIES)))
-        self.lines, self.run, self.titles = {}, "now.txt", {}
+        self.titles = {}
 
     def jitter(self, amount=1.0):
         """A change as any change of ranking is: neighbours change places."""
@@ -34,35 +33,21 @@ class Search:
             order = sorted(range(len(ids)), key=lambda n: n + self.random.gauss(0, amount))
             self.now[query] = [ids[n] for n in order]
 
-    def write(self):
-        for name, lists in (("before.txt", self.before), (self.run, self.now)):
-            with open(self.folder / name, "w") as file:
-                for query, ids in lists.items():
-                    for rank, document in enumerate(ids[:DEPTH], 1):
-                        file.write(f"{query} Q0 {document} {rank} {99 - rank} x\n")
-                    file.writelines(self.lines.get(query, []) if name == self.run else [])
-        (self.folder / "judgments.txt").write_text(
-            "".join(f"{q} 0 {d} {g}\n" for q, found in self.grades.items() for d, g in found.items())
-        )
-        rows = (f"{q}\t\t{a}\t{b}\n" for q, (a, b) in self.columns.items())
-        (self.folder / "queries.tsv").write_text("id\ttext\tsegment\tlocale\n" + "".join(rows))
-        (self.folder / "shop.ireval.yaml").write_text(
-            f"ireval: 1\nsuite: shop\nsource: {{run: {self.run}}}\ndepth: {DEPTH}\nmissing_queries: zero\n"
-            f"queries: queries.tsv\njudgments: judgments.txt\nmetrics: [nDCG@10]\n{self.documents()}rules:\n"
-            "  - no_regression: {metric: nDCG@10, tolerance: 0.01%, against: {run: before.txt}}\n"
-        )
-
-    def documents(self):
-        if not self.titles:
-            return ""
-        rows = (f'{document},"{title}"\n' for document, title in self.titles.items())
-        (self.folder / "titles.csv").write_text("id,title\n" + "".join(rows))
-        return "documents: {fields: titles.csv}\n"
-
     def diagnoses(self):
-        self.write()
-        self.result = run_gate(load_suite(self.folder / "shop.ireval.yaml"))
-        return self.result.diagnoses
+        """What the gate says of these rankings; lists that have scores are written whole."""
+        write_rankings(self.folder / "before.txt", {query: ids[:DEPTH] for query, ids in self.before.items()})
+        now = {query: ids if isinstance(ids, dict) else ids[:DEPTH] for query, ids in self.now.items()}
+        write_rankings(self.folder / "now.txt", now)
+        write_judgments(self.folder / "judgments.txt", self.grades)
+        segment, locale = zip(*self.columns.values(), strict=True)
+        write_queries(self.folder / "queries.tsv", self.queries, segment=segment, locale=locale)
+        keys = {"source": "{run: now.txt}", "depth": DEPTH, "missing_queries": "zero", "queries": "queries.tsv"}
+        if self.titles:
+            rows = (f'{document},"{title}"\n' for document, title in self.titles.items())
+            (self.folder / "titles.csv").write_text("id,title\n" + "".join(rows))
+            keys["documents"] = "{fields: titles.csv}"
+        rule = "no_regression: {metric: nDCG@10, tolerance: 0.01%, against: {run: before.txt}}"
+        return run_suite(self.folder, rule, metrics="[nDCG@10]", **keys).diagnoses
 
 
 def nothing(search):
@@ -88,9 +73,7 @@ def prefixed_ids(search):
 def ascending_scores(search):
     """The whole ranking is written with its ranks, and the scores are ascending."""
     for query in search.broken:
-        ids = search.now.pop(query)
-        search.lines[query] = [f"{query} Q0 {d} {rank} {rank} x\n" for rank, d in enumerate(ids, 1)]
-        search.now[query] = []
+        search.now[query] = {document: rank for rank, document in enumerate(search.now[query], 1)}
 
 
 def opposite(search):

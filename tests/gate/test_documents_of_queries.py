@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from suite_files import write_judgments, write_queries, write_rankings, write_suite
 
 from pytest_ireval.gate.query_documents import BEST_OF_A_METRIC, FEW, WORST_OF_A_METRIC
 
@@ -103,13 +104,8 @@ def test_where_the_source_is_asked_again_only_what_adds_up_is_told(shop):
 
 
 def test_a_suite_without_judgments_keeps_lists_alone(shop):
-    shop.suite = "\n".join(
-        [
-            *("ireval: 1", "suite: shop", "source: {run: rankings.txt}", "depth: 10", "queries: queries.tsv"),
-            *("metrics: [Overlap@10]", "rules:", "  - churn: {overlap: Overlap@10, below: 0.5, at_most: 1}", ""),
-        ]
-    )
-    shop.write()
+    rule = "churn: {overlap: Overlap@10, below: 0.5, at_most: 1}"
+    shop.suite = write_suite(shop.path, rule, depth=10, queries="queries.tsv", judgments=None).read_text()
     shop.accept()
     shop.rankings["q10"] = ["q10-n1"]
     shop.write()
@@ -123,19 +119,14 @@ def test_a_suite_without_judgments_keeps_lists_alone(shop):
 
 def test_in_a_large_one_those_that_lost_and_gained_most(shop):
     names = [f"q{i:03}" for i in range(FEW + 1)]
-    (shop.path / "queries.tsv").write_text("id\ttext\n" + "".join(f"{name}\twords\n" for name in names))
-    (shop.path / "judgments.txt").write_text("".join(f"{name} 0 d 1\n" for name in names))
-    (shop.path / "shop.ireval.yaml").write_text(
-        "ireval: 1\nsuite: shop\nsource: {run: rankings.txt}\nqueries: queries.tsv\njudgments: judgments.txt\n"
-        "metrics: [RR@10]\nrules: [{threshold: {RR@10: '>= 0'}}]\n"
-    )
+    write_queries(shop.path / "queries.tsv", names)
+    write_judgments(shop.path / "judgments.txt", {name: {"d": 1} for name in names})
+    write_suite(shop.path, "threshold: {RR@10: '>= 0'}", queries="queries.tsv")
 
     def rank(places):
-        ranked = [(name, ["x", "y", "z"]) for name in names]
-        for (_, ids), place in zip(ranked, places, strict=True):
-            ids.insert(place, "d")
-        lines = [f"{name} Q0 {d} {n} {9 - n} x\n" for name, ids in ranked for n, d in enumerate(ids, 1)]
-        (shop.path / "rankings.txt").write_text("".join(lines))
+        documents = ["x", "y", "z"]
+        rankings = {name: [*documents[:at], "d", *documents[at:]] for name, at in zip(names, places, strict=True)}
+        write_rankings(shop.path / "rankings.txt", rankings)
 
     rank([1] * len(names))
     shop.accept()

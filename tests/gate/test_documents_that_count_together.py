@@ -1,5 +1,7 @@
 """Documents that change a figure only together are listed to be judged, as those that change it alone are."""
 
+from suite_files import write_judgments, write_rankings, write_suite
+
 BOTH = '''
 from pytest_ireval import hookimpl, per_query_metric
 
@@ -14,24 +16,15 @@ def both(ranking):
 def ireval_metrics():
     return [both]
 '''
-SUITE = """
-ireval: 1
-suite: pairs
-source: {run: now.txt}
-judgments: judgments.txt
-depth: 10
-metrics: [Both]
-rules:
-  - no_regression: {metric: Both, tolerance: 5%, decide_by: observed, against: {run: before.txt}}
-"""
+RULE = "no_regression: {metric: Both, tolerance: 5%, decide_by: observed, against: {run: before.txt}}"
 
 
 def test_two_documents_that_took_the_first_places_are_to_be_judged_although_neither_alone_has_an_effect(pytester):
     pytester.path.joinpath("conftest.py").write_text(BOTH)
-    pytester.path.joinpath("judgments.txt").write_text("q 0 a 1\nq 0 b 1\n")
-    pytester.path.joinpath("before.txt").write_text("q Q0 a 1 2 x\nq Q0 b 2 1 x\n")
-    pytester.path.joinpath("now.txt").write_text("q Q0 new1 1 2 x\nq Q0 new2 2 1 x\n")
-    pytester.path.joinpath("pairs.ireval.yaml").write_text(SUITE)
+    write_judgments(pytester.path / "judgments.txt", {"q": {"a": 1, "b": 1}})
+    write_rankings(pytester.path / "before.txt", {"q": ["a", "b"]})
+    write_rankings(pytester.path / "now.txt", {"q": ["new1", "new2"]})
+    write_suite(pytester.path, RULE, source="{run: now.txt}", depth=10)
 
     result = pytester.runpytest("--ireval", ".")
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
+from suite_files import write_judgments, write_rankings, write_suite
 
 from pytest_ireval import load_suite
 from pytest_ireval.baseline.reading import read_baseline
@@ -20,22 +21,7 @@ pytestmark = pytest.mark.ci
 
 QUERIES = 200
 EVIDENCE = "decide_by: evidence, on_inconclusive: warn"
-SUITE = """\
-ireval: 1
-suite: shop
-source: {run: now.txt}
-depth: 10
-judgments: judgments.txt
-metrics: [RR@10]
-rules:
-  - no_regression: {metric: RR@10, tolerance: 2%}
-  - no_regression: {metric: RR@10, tolerance: 2%, against: anchor, EVIDENCE, name: release}
-"""
 RELEASE = "no_regression::RR_10.all.release"
-
-
-def judged(query):
-    return f"q{query} 0 q{query}-good 1\n" + "".join(f"q{query} 0 q{query}-{place} 0\n" for place in range(1, 6))
 
 
 class Series:
@@ -45,10 +31,22 @@ class Series:
         self.folder = folder
         self.ranks = [1 + query % 3 for query in range(QUERIES)]
         self.day = 0
-        (folder / "judgments.txt").write_text("".join(map(judged, range(QUERIES))))
-        (folder / "shop.ireval.yaml").write_text(SUITE.replace("EVIDENCE", evidence))
+        self.judge()
+        self.suite = write_suite(
+            folder,
+            "no_regression: {metric: RR@10, tolerance: 2%}",
+            f"no_regression: {{metric: RR@10, tolerance: 2%, against: anchor, {evidence}, name: release}}",
+            source="{run: now.txt}",
+            depth=10,
+        )
         self.accept("the first")
         self.pin()
+
+    def judge(self):
+        grades = {"good": 1, **{str(place): 0 for place in range(1, 6)}}
+        queries = range(len(self.ranks))
+        judgments = {f"q{q}": {f"q{q}-{name}": grade for name, grade in grades.items()} for q in queries}
+        write_judgments(self.folder / "judgments.txt", judgments)
 
     def pin(self):
         write_anchor(self.folder / "baselines", self.stored, Acceptance("2026-03-01T00:00:00Z", reason="release 4.2"))
@@ -58,14 +56,12 @@ class Series:
         return read_baseline(self.folder / "baselines", "shop")
 
     def gated(self):
-        (self.folder / "now.txt").write_text(
-            "".join(
-                f"q{q} Q0 q{q}-{'good' if place == rank else place} {place} {20 - place} x\n"
-                for q, rank in enumerate(self.ranks)
-                for place in range(1, 6)
-            )
-        )
-        suite = load_suite(self.folder / "shop.ireval.yaml")
+        rankings = {
+            f"q{q}": [f"q{q}-{'good' if place == rank else place}" for place in range(1, 6)]
+            for q, rank in enumerate(self.ranks)
+        }
+        write_rankings(self.folder / "now.txt", rankings)
+        suite = load_suite(self.suite)
         plan = make_plan(suite, installed_registry())
         return gate_suite(suite, installed_registry(), plan, RunContext(date(2026, 11, 22)))
 
@@ -190,8 +186,7 @@ def lost_and_won_back(series):
 
 def a_new_query(series):
     series.ranks.append(1)
-    with open(series.folder / "judgments.txt", "a") as file:
-        file.write(judged(QUERIES))
+    series.judge()
     series.accept("a new query")
 
 

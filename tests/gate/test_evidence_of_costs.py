@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from suite_files import outcomes_by_id, write_suite
 from town import Town
 
 from pytest_ireval import load_suite, run_gate
@@ -22,17 +23,10 @@ def wasted(ranking, *, cutoff: int) -> float:
 def ireval_metrics():
     return [wasted]
 '''
-SUITE = """
-ireval: 1
-suite: town
-source: {run: now.txt}
-depth: 10
-judgments: judgments.txt
-metrics: [Wasted@1]
-rules:
-  - no_regression: {metric: Wasted@1, tolerance: 2%, hard_limit: 90%, against: {run: before.txt}}
-  - worsened: {metric: Wasted@1, by_more_than: 0.3, against: {run: before.txt}}
-"""
+RULES = (
+    "no_regression: {metric: Wasted@1, tolerance: 2%, hard_limit: 90%, against: {run: before.txt}}",
+    "worsened: {metric: Wasted@1, by_more_than: 0.3, against: {run: before.txt}}",
+)
 
 
 @pytest.fixture
@@ -40,10 +34,9 @@ def found(tmp_path: Path):
     """What becomes of sixty queries that stayed and forty behind a new document that nobody judged."""
     folder = Town(tmp_path / "town", [(2, 2)] * 60 + [(1, -2)] * 40).folder
     (folder / "conftest.py").write_text(WASTED)
-    path = folder / "town.ireval.yaml"
-    path.write_text(SUITE)
+    path = write_suite(folder, *RULES, source="{run: now.txt}", depth=10)
     registry = Conftests().registry_for(path)
-    return {each.id: each for each in run_gate(load_suite(path, registry), registry=registry).outcomes}
+    return outcomes_by_id(run_gate(load_suite(path, registry), registry=registry))
 
 
 def test_bounds_and_interval_of_a_rise_have_one_sign(found):

@@ -14,7 +14,7 @@ BY_EVIDENCE = "no_regression: {metric: RR@10, tolerance: 2%, hard_limit: 90%}"
 EQUIVALENT = "equivalent: {metric: RR@10, tolerance: 2%, on_inconclusive: warn}"
 TAILS = "worsened: {metric: RR@10, by_more_than: 0.3}"
 SAME, LOSS, GAIN, SMALL_LOSS = (2, 2), (1, 2), (2, 1), (3, 4)
-CLUSTER = "cluster: intent\n"
+CLUSTER = {"weight": None, "cluster": "intent"}
 
 
 def made(folder, *kinds, **more):
@@ -38,14 +38,14 @@ def harmless(draw, intents, size):
 
 @pytest.mark.ci
 def test_variants_that_move_together_make_no_more_harmless_changes_red_than_promised(tmp_path):
-    draw, runs, red = random.Random(11), 60, {"": 0, CLUSTER: 0}
+    draw, runs, red_plain, red_clustered = random.Random(11), 60, 0, 0
     for _ in range(runs):
         town = Town(tmp_path / "town", harmless(draw, 24, 5), intents=groups_of(5, 120))
-        for text in red:
-            red[text] += town.only(BY_EVIDENCE, weight=text).verdict == "fail"
+        red_plain += town.only(BY_EVIDENCE, weight=None).verdict == "fail"
+        red_clustered += town.only(BY_EVIDENCE, **CLUSTER).verdict == "fail"
 
-    assert red[CLUSTER] / runs <= 0.05 + 2 * (0.05 * 0.95 / runs) ** 0.5
-    assert red[""] / runs >= 0.08
+    assert red_clustered / runs <= 0.05 + 2 * (0.05 * 0.95 / runs) ** 0.5
+    assert red_plain / runs >= 0.08
 
 
 def test_each_query_as_its_own_cluster_is_no_cluster(tmp_path):
@@ -56,7 +56,7 @@ def test_each_query_as_its_own_cluster_is_no_cluster(tmp_path):
 
     plain = own.gate(*rules)
     for town in (own, empty):
-        clustered = town.gate(*rules, weight=CLUSTER)
+        clustered = town.gate(*rules, **CLUSTER)
         for name, outcome in plain.items():
             assert clustered[name].headline == outcome.headline
             assert clustered[name].numbers == outcome.numbers
@@ -68,17 +68,17 @@ def test_the_verdict_says_how_many_clusters_there_are_and_how_many_queries_could
     town = made(tmp_path, (SAME, 160), (LOSS, 22), (GAIN, 18), intents=groups_of(5, 200))
 
     rule = BY_EVIDENCE.replace("2%", "1%")
-    shown = town.only(rule, weight=CLUSTER)
+    shown = town.only(rule, **CLUSTER)
 
     (figures,) = shown.figures
     assert figures.clusters == 40
     assert "RR@10 fell 1.8% (tolerance 1%): 200 queries in 40 clusters cannot tell this from chance; " in shown.headline
-    assert figures.needed > town.only(rule, weight="").figures[0].needed
+    assert figures.needed > town.only(rule, weight=None).figures[0].needed
     assert "200 queries in 40 clusters: variants of one intent count together" in shown.statistics
 
 
 def test_few_clusters_of_many_queries_are_no_evidence(tmp_path):
-    shown = made(tmp_path, (LOSS, 60), intents=groups_of(15, 60)).only(BY_EVIDENCE, weight=CLUSTER)
+    shown = made(tmp_path, (LOSS, 60), intents=groups_of(15, 60)).only(BY_EVIDENCE, **CLUSTER)
 
     assert shown.verdict == "inconclusive"
     assert "60 queries in 4 clusters: evidence needs 5 clusters" in shown.headline
@@ -87,21 +87,21 @@ def test_few_clusters_of_many_queries_are_no_evidence(tmp_path):
 def test_few_clusters_that_changed_cannot_fail(tmp_path):
     town = made(tmp_path, (LOSS, 20), (SAME, 180), intents=groups_of(5, 200))
 
-    found = town.gate(BY_EVIDENCE, TAILS, weight=CLUSTER)
+    found = town.gate(BY_EVIDENCE, TAILS, **CLUSTER)
 
     shown = found["no_regression::RR_10.all"]
     assert shown.verdict == "inconclusive"
     assert "200 queries in 40 clusters cannot tell this from chance, as only 4 of the 40 clusters" in shown.headline
     assert shown.figures[0].p == pytest.approx(1 / 16)
     assert found["worsened::RR_10"].verdict == "inconclusive"
-    assert town.gate(TAILS, weight="")["worsened::RR_10"].verdict == "fail"
+    assert town.gate(TAILS, weight=None)["worsened::RR_10"].verdict == "fail"
 
 
 def test_neither_the_order_of_rows_nor_names_of_clusters_change_a_digit(tmp_path):
     kinds = (SAME, 170), (LOSS, 18), (GAIN, 12)
-    plain = made(tmp_path / "a", *kinds, intents=groups_of(5, 200)).only(BY_EVIDENCE, weight=CLUSTER)
+    plain = made(tmp_path / "a", *kinds, intents=groups_of(5, 200)).only(BY_EVIDENCE, **CLUSTER)
     intents = [f"other {200 - int(name[1:])}" for name in groups_of(5, 200)]
-    other = made(tmp_path / "b", *kinds, intents=intents, order=3, names="x-{:04}").only(BY_EVIDENCE, weight=CLUSTER)
+    other = made(tmp_path / "b", *kinds, intents=intents, order=3, names="x-{:04}").only(BY_EVIDENCE, **CLUSTER)
 
     assert other.headline.partition("; worst")[0] == plain.headline.partition("; worst")[0]
     assert dict(other.numbers) == pytest.approx(dict(plain.numbers), abs=1e-12)
@@ -111,12 +111,12 @@ def test_a_column_that_queries_lack_is_a_mistake_with_its_place(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     town = made(tmp_path, (SAME, 200), intents=groups_of(5, 200))
 
-    with pytest.raises(SuiteError, match=r"town.ireval.yaml:6:10\n  queries.tsv has no column 'intnt'"):
-        town.gate(BY_EVIDENCE, weight="cluster: intnt\n")
+    with pytest.raises(SuiteError, match=r"town.ireval.yaml:8:10\n  queries.tsv has no column 'intnt'"):
+        town.gate(BY_EVIDENCE, weight=None, cluster="intnt")
 
 
 def test_one_cluster_is_a_mistake(tmp_path):
     town = made(tmp_path, (SAME, 40), intents=["i"] * 40)
 
     with pytest.raises(SuiteError, match="all queries have intent=i: evidence needs more than one cluster"):
-        town.gate(BY_EVIDENCE, weight=CLUSTER)
+        town.gate(BY_EVIDENCE, **CLUSTER)

@@ -1,6 +1,7 @@
 """Metrics of sessions, decided by evidence."""
 
 import pytest
+from suite_files import write_suite
 from town import Town
 
 from pytest_ireval import load_suite, run_gate
@@ -23,18 +24,7 @@ def long(judged):
 def ireval_metrics():
     return [long]
 '''
-SUITE = """
-ireval: 1
-suite: town
-source: {run: now.txt}
-depth: 10
-queries: queries.tsv
-weight: searches
-judgments: judgments.txt
-metrics: [Long]
-rules:
-  - no_regression: {metric: Long, tolerance: 2%, decide_by: evidence, weighted: true, against: {run: before.txt}}
-"""
+RULE = "no_regression: {metric: Long, tolerance: 2%, decide_by: evidence, weighted: true, against: {run: before.txt}}"
 
 
 def test_sessions_have_no_weights(tmp_path):
@@ -44,8 +34,7 @@ def test_sessions_have_no_weights(tmp_path):
     rows = [f"{row}\ts{number // 2}\t{number % 2 + 1}" for number, row in enumerate(table.read_text().splitlines()[1:])]
     table.write_text("\n".join(["id\ttext\tsegment\tsearches\tsession\tposition", *rows]) + "\n")
     (folder / "conftest.py").write_text(LONG)
-    path = folder / "town.ireval.yaml"
-    path.write_text(SUITE)
+    path = write_suite(folder, RULE, source="{run: now.txt}", queries="queries.tsv", weight="searches")
     registry = Conftests().registry_for(path)
 
     with pytest.raises(SuiteError, match="Long scores a whole session, and only queries have weights"):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from suite_files import write_judgments, write_rankings, write_suite
 
 from pytest_ireval import load_registry, run_gate
 from pytest_ireval.data.coerce import coerce_judgments, coerce_rankings
@@ -16,20 +17,11 @@ from pytest_ireval.suite.loading import load_suites
 
 REGISTRY = load_registry()
 NAMES = [f"d{number}" for number in range(12)]
-SUITE = """\
-ireval: 1
-suite: shop
-source: {{run: now.txt}}
-depth: {depth}
-judgments: judgments.txt
-missing_queries: zero
-ties: {ties}
-metrics: [nDCG@3, AP, RBP(p=0.8), Bpref, Judged@5, R@4]
-rules:
-  - threshold: {{nDCG@3: ">= 0.5"}}
-  - no_regression: {{metric: nDCG@3, tolerance: 1%, against: {{run: before.txt}}}}
-  - worsened: {{metric: AP, by_more_than: 0.1, at_most: 1, against: {{run: before.txt}}}}
-"""
+RULES = (
+    "threshold: {nDCG@3: '>= 0.5'}",
+    "no_regression: {metric: nDCG@3, tolerance: 1%, against: {run: before.txt}}",
+    "worsened: {metric: AP, by_more_than: 0.1, at_most: 1, against: {run: before.txt}}",
+)
 
 rankings = st.lists(
     st.dictionaries(st.sampled_from(NAMES), st.sampled_from([3.0, 2.0, 1.5, 1.0, 0.5, 0.25]), min_size=1),
@@ -39,8 +31,8 @@ rankings = st.lists(
 judged = st.lists(st.dictionaries(st.sampled_from(NAMES), st.integers(-1, 3), min_size=2), min_size=3, max_size=3)
 
 
-def lines(lists):
-    return "".join(f"q{q} Q0 {d} 1 {score} x\n" for q, found in enumerate(lists) for d, score in found.items())
+def number_queries(lists):
+    return {f"q{number}": documents for number, documents in enumerate(lists)}
 
 
 @settings(max_examples=6)
@@ -55,14 +47,12 @@ def test_the_result_of_a_suite_is_the_same_with_and_without_unjudged_documents(
     tmp_path_factory, now, before, grades, depth, ties
 ):
     folder = tmp_path_factory.mktemp("suite")
-    (folder / "now.txt").write_text(lines(now))
-    (folder / "before.txt").write_text(lines(before))
-    (folder / "judgments.txt").write_text(
-        "".join(f"q{q} 0 {d} {grade}\n" for q, found in enumerate(grades) for d, grade in found.items())
-    )
-    file = folder / "shop.ireval.yaml"
-    file.write_text(SUITE.format(depth=depth, ties=ties))
-    (suite,) = load_suites(file, REGISTRY)
+    write_rankings(folder / "now.txt", number_queries(now))
+    write_rankings(folder / "before.txt", number_queries(before))
+    write_judgments(folder / "judgments.txt", number_queries(grades))
+    keys = {"source": "{run: now.txt}", "depth": depth, "missing_queries": "zero", "ties": ties}
+    metrics = "[nDCG@3, AP, RBP(p=0.8), Bpref, Judged@5, R@4]"
+    (suite,) = load_suites(write_suite(folder, *RULES, metrics=metrics, **keys), REGISTRY)
     join_rankings = EvaluationSetup.join_rankings
 
     def with_all_documents(setting, ranked, companions=None, *, documents=None):
@@ -91,26 +81,13 @@ def test_hits_are_the_same_however_many_queries_are_joined_at_a_time(monkeypatch
     assert np.array_equal(with_all.present, alone.present)
 
 
-IDS_OF_TWO_LENGTHS = """\
-ireval: 1
-suite: shop
-source: {run: now.txt}
-depth: 10
-judgments: judgments.txt
-metrics: [RR@10]
-rules:
-  - no_regression: {metric: RR@10, tolerance: 1%, decide_by: observed}
-"""
-
-
 def test_a_loss_is_seen_where_ids_of_neighbouring_queries_differ_in_length(pytester):
     """All other lists are those of the baseline, and are not judged again: the list that lost stands alone."""
     first = {q: [f"doc{q}{letter}" + "x" * (q % 2) for letter in "ABC"] for q in range(8)}
-    pytester.path.joinpath("judgments.txt").write_text("".join(f"q{q} 0 {ids[0]} 1\n" for q, ids in first.items()))
-    pytester.path.joinpath("shop.ireval.yaml").write_text(IDS_OF_TWO_LENGTHS)
+    write_judgments(pytester.path / "judgments.txt", {f"q{q}": {ids[0]: 1} for q, ids in first.items()})
+    write_suite(pytester.path, "no_regression: {metric: RR@10, tolerance: 1%, decide_by: observed}", depth=10)
     for worse, arguments in ((), ("--ireval-update-new", "--ireval-allow-ci")), ((2,), ()):
-        now = [ids[1:] + ids[:1] if q in worse else ids for q, ids in first.items()]
-        text = "".join(f"q{q} Q0 {d} 1 {9 - place} x\n" for q, ids in enumerate(now) for place, d in enumerate(ids))
-        pytester.path.joinpath("now.txt").write_text(text)
+        now = {f"q{q}": ids[1:] + ids[:1] if q in worse else ids for q, ids in first.items()}
+        write_rankings(pytester.path / "rankings.txt", now)
         result = pytester.runpytest("--ireval", ".", *arguments)
         assert result.ret == (pytest.ExitCode.TESTS_FAILED if worse else pytest.ExitCode.OK), worse

@@ -6,18 +6,11 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from suite_files import write_queries, write_suite
 
 from pytest_ireval.pytest_plugin.progress_lines import ProgressLines
 
 SEARCH = "def search(text):\n    return [text]\n"
-SUITE = """\
-ireval: 1
-suite: shop
-source: {python: "shelf:search"}
-queries: queries.tsv
-rules:
-  - threshold: {Empty: "<= 0"}
-"""
 AT_ONCE = (
     "from pytest_ireval.pytest_plugin import progress_lines\nprogress_lines.PATIENCE = progress_lines.PAUSE = 0.0\n"
 )
@@ -67,9 +60,11 @@ def test_reading_files_is_not_asking():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of this system")
 def test_a_run_on_a_terminal_shows_them(tmp_path):
-    for name, text in {"shelf.py": SEARCH, "shop.ireval.yaml": SUITE, "conftest.py": AT_ONCE}.items():
-        (tmp_path / name).write_text(text)
-    (tmp_path / "queries.tsv").write_text("id\ttext\n" + "".join(f"q{i}\tword{i}\n" for i in range(9)))
+    (tmp_path / "shelf.py").write_text(SEARCH)
+    (tmp_path / "conftest.py").write_text(AT_ONCE)
+    source = {"source": "{python: 'shelf:search'}", "judgments": None, "queries": "queries.tsv"}
+    write_suite(tmp_path, "threshold: {Empty: '<= 0'}", **source)
+    write_queries(tmp_path / "queries.tsv", [f"q{i}" for i in range(9)], text=[f"word{i}" for i in range(9)])
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "pytest", "--ireval", "-p", "no:cacheprovider", "-p", "no:xdist"]
     command += [f"--rootdir={tmp_path}", str(tmp_path)]  # else reports are written where this test was started

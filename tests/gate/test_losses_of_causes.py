@@ -1,33 +1,26 @@
 """Causes speak of the loss of a metric only if it got worse."""
 
 import pytest
+from suite_files import write_suite
 
-TIMED = """\
-ireval: 1
-suite: timed
-source: {run: %s, timings: times.tsv}
-depth: 10
-queries: queries.tsv
-judgments: judgments.txt
-metrics: [Latency, nDCG@10]
-rules:
-%s
-"""
-WITHIN = "  - no_regression: {metric: nDCG@10, tolerance: 50%}"
-LATENCY = "  - no_regression: {metric: Latency, tolerance: 5%, on_fail: fail}"
+WITHIN = "no_regression: {metric: nDCG@10, tolerance: 50%}"
+LATENCY = "no_regression: {metric: Latency, tolerance: 5%, on_fail: fail}"
 
 
 @pytest.fixture
 def timed(shop):
     """A shop with times; half of its queries are 1 ms slower now, and the others take the ``others`` times."""
 
-    def make(rules, others=10, rankings="new.txt"):
+    def write_timed_suite(rule, rankings):
+        keys = {"depth": 10, "queries": "queries.tsv", "metrics": "[Latency, nDCG@10]"}
+        write_suite(shop.path, rule, suite="timed", source=f"{{run: {rankings}, timings: times.tsv}}", **keys)
+
+    def make(rule, others=10, rankings="new.txt"):
         (shop.path / "shop.ireval.yaml").unlink()
-        suite = shop.path / "timed.ireval.yaml"
-        suite.write_text(TIMED % ("rankings.txt", rules))
+        write_timed_suite(rule, "rankings.txt")
         (shop.path / "times.tsv").write_text("query\tms\n" + "".join(f"{query}\t20\n" for query in shop.rankings))
         assert shop.run("--ireval-update-new").ret == 0
-        suite.write_text(TIMED % (rankings, rules))
+        write_timed_suite(rule, rankings)
         (shop.path / "new.txt").write_bytes((shop.path / "rankings.txt").read_bytes())
         rows = (f"{query}\t{others if number % 2 else 21}\n" for number, query in enumerate(shop.rankings))
         (shop.path / "times.tsv").write_text("query\tms\n" + "".join(rows))

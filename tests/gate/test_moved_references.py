@@ -2,6 +2,7 @@
 
 import pytest
 from branches import FAILS, LOWERING
+from suite_files import write_rankings
 
 from pytest_ireval import SuiteError, load_suite, run_gate
 
@@ -10,18 +11,16 @@ ANCHORED = "  - no_regression: {metric: nDCG@10, tolerance: 50%, against: anchor
 NAME = "no_regression::nDCG_10.all"
 
 
-def lists_of(shop, broken=()):
-    return "".join(
-        f"{query} Q0 {each} {rank} {100 - rank} x\n"
-        for query, ids in shop.rankings.items()
-        for rank, each in enumerate(reversed(ids) if query in broken else ids, 1)
-    )
+def write_lists(branch, name, broken=()):
+    """Write the rankings of the shop; those of broken queries are turned round."""
+    rankings = {query: ids[::-1] if query in broken else ids for query, ids in branch.shop.rankings.items()}
+    write_rankings(branch.path / name, rankings)
 
 
 @pytest.fixture
 def referred(branch):
     """On ``main`` a rule compares with ``accepted.txt``, which lists every document at its best place."""
-    (branch.path / "accepted.txt").write_text(lists_of(branch.shop))
+    write_lists(branch, "accepted.txt")
     branch.begin_with((branch.shop.suite.partition("rules:\n")[2], RULE))
     return branch
 
@@ -38,8 +37,8 @@ def say(branch, *, fails=True):
 
 
 def test_a_replaced_file_is_compared_with_that_of_the_base(referred):
-    (referred.path / "accepted.txt").write_text(lists_of(referred.shop, ["q01", "q02"]))
-    (referred.path / "rankings.txt").write_text(lists_of(referred.shop, ["q01", "q02"]))
+    write_lists(referred, "accepted.txt", ["q01", "q02"])
+    write_lists(referred, "rankings.txt", ["q01", "q02"])
     referred.commit("both are worse")
 
     red = referred.outcome(*FAILS)
@@ -59,7 +58,7 @@ def test_a_replaced_file_is_compared_with_that_of_the_base(referred):
 
 
 def test_another_file_is_compared_with_the_one_that_was_named(referred):
-    (referred.path / "broken.txt").write_text(lists_of(referred.shop, ["q01"]))
+    write_lists(referred, "broken.txt", ["q01"])
     referred.shop.change(("accepted.txt", "broken.txt"))
 
     assert say(referred) == (
@@ -79,7 +78,7 @@ def search(text):
 def test_what_cannot_be_compared_is_named_and_counts_as_lower(referred):
     (referred.path / "lists.py").write_text(FUNCTION)
     (referred.path / ".gitignore").write_text("ireval-report/\n__pycache__/\nnightly.txt\n")
-    (referred.path / "nightly.txt").write_text(lists_of(referred.shop))
+    write_lists(referred, "nightly.txt")
     referred.begin_with(("accepted.txt", "nightly.txt"))
     referred.shop.change(("{run: nightly.txt}", "{python: 'lists:search'}"))
 
@@ -94,11 +93,11 @@ def test_what_cannot_be_compared_is_named_and_counts_as_lower(referred):
 
 
 def test_a_file_behind_a_link_is_compared_as_well(referred):
-    (referred.path / "released.txt").write_text(lists_of(referred.shop))
+    write_lists(referred, "released.txt")
     (referred.path / "accepted.txt").unlink()
     (referred.path / "accepted.txt").symlink_to("released.txt")
     referred.begin_with()
-    (referred.path / "released.txt").write_text(lists_of(referred.shop, ["q01"]))
+    write_lists(referred, "released.txt", ["q01"])
 
     assert say(referred)[2].endswith("compares with (run: accepted.txt): nDCG@10 1.0000 -> 0.9614 on all")
 
@@ -106,7 +105,7 @@ def test_a_file_behind_a_link_is_compared_as_well(referred):
 def test_lists_that_are_compared_as_lists_are_only_named(referred):
     churn = "  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 9, against: {run: accepted.txt}}\n"
     referred.begin_with((RULE, churn))
-    (referred.path / "accepted.txt").write_text(lists_of(referred.shop, ["q01", "q02"]))
+    write_lists(referred, "accepted.txt", ["q01", "q02"])
 
     found = gate(referred)
 
@@ -120,12 +119,13 @@ def rename(referred):
 
 
 def improve(referred):
-    (referred.path / "accepted.txt").write_text(lists_of(referred.shop).replace("q01-d3", "q01-d9"))
+    path = referred.path / "accepted.txt"
+    path.write_text(path.read_text().replace("q01-d3", "q01-d9"))
 
 
 def change_other_lines(referred):
     referred.shop.change(("depth: 10", "depth: 10\n# a comment"))
-    (referred.path / "rankings.txt").write_text(lists_of(referred.shop, ["q01"]))
+    write_lists(referred, "rankings.txt", ["q01"])
 
 
 @pytest.mark.parametrize("change", [improve, change_other_lines, rename])
@@ -138,9 +138,9 @@ def test_a_reference_that_is_as_good_lowers_nothing(referred, change):
 
 def test_a_file_that_git_does_not_have_is_nobody_s_change(referred):
     (referred.path / ".gitignore").write_text("ireval-report/\n__pycache__/\nnightly.txt\n")
-    (referred.path / "nightly.txt").write_text(lists_of(referred.shop))
+    write_lists(referred, "nightly.txt")
     referred.begin_with(("accepted.txt", "nightly.txt"))
-    (referred.path / "nightly.txt").write_text(lists_of(referred.shop, ["q01"]))
+    write_lists(referred, "nightly.txt", ["q01"])
 
     outcome = gate(referred)
 

@@ -1,20 +1,9 @@
 """Documents under other names in a whole suite: after a new import, and as chunks of one document."""
 
 import pytest
+from suite_files import write_judgments, write_rankings, write_suite
 
 from pytest_ireval import SuiteError, load_suite, run_gate
-
-SUITE = """\
-ireval: 1
-suite: shop
-source: {run: run.txt}
-judgments: qrels.txt
-depth: 3
-documents: %s
-metrics: [RR@3, P@3]
-rules:
-  - no_regression: {metric: P@3, tolerance: 1%%}
-"""
 
 
 @pytest.fixture
@@ -22,11 +11,10 @@ def suite(pytester, monkeypatch):
     monkeypatch.delenv("CI", raising=False)
 
     def write(documents, ranked):
-        (pytester.path / "qrels.txt").write_text("q1 0 a 1\nq1 0 b 1\nq1 0 c 1\n")
-        lines = (f"q1 Q0 {each} {rank} {9 - rank} x\n" for rank, each in enumerate(ranked.split(), 1))
-        (pytester.path / "run.txt").write_text("".join(lines))
-        (pytester.path / "shop.ireval.yaml").write_text(SUITE % documents)
-        return pytester.path / "shop.ireval.yaml"
+        write_judgments(pytester.path / "judgments.txt", {"q1": {"a": 1, "b": 1, "c": 1}})
+        write_rankings(pytester.path / "rankings.txt", {"q1": ranked.split()})
+        keys = {"depth": 3, "documents": documents, "metrics": "[RR@3, P@3]"}
+        return write_suite(pytester.path, "no_regression: {metric: P@3, tolerance: 1%}", **keys)
 
     return write
 

@@ -3,8 +3,9 @@
 import random
 
 import pytest
+from suite_files import outcomes_by_id, run_suite, write_judgments, write_queries, write_rankings
 
-from pytest_ireval import SuiteError, load_suite, run_gate
+from pytest_ireval import SuiteError
 
 pytestmark = pytest.mark.ci
 
@@ -26,7 +27,7 @@ class Lists:
             if rank:
                 self.grades[query][ids[rank - 1]] = 1
         self.now = {query: list(ids) for query, ids in self.before.items()}
-        self.more = ""
+        self.keys = {}
 
     def put(self, document, queries, at=1):
         """A document at a rank; what stood there moves down."""
@@ -38,20 +39,14 @@ class Lists:
         return self.random.sample(self.queries, round(share * len(self.queries)))
 
     def gate(self, *rules):
-        for name, lists in (("before.txt", self.before), ("now.txt", self.now)):
-            lines = (f"{q} Q0 {d} {n} {99 - n} x\n" for q, ids in lists.items() for n, d in enumerate(ids[:10], 1))
-            (self.folder / name).write_text("".join(lines))
-        grades = (f"{q} 0 {d} {g}\n" for q, found in self.grades.items() for d, g in found.items())
-        (self.folder / "judgments.txt").write_text("".join(grades))
-        segments = (f"{q}\t\t{('head', 'tail')[n % 2]}\n" for n, q in enumerate(self.queries))
-        (self.folder / "queries.tsv").write_text("id\ttext\tsegment\n" + "".join(segments))
-        judgments = "judgments: judgments.txt\nmetrics: [RR@10]\n" if self.judged else ""
-        (self.folder / "shop.ireval.yaml").write_text(
-            "ireval: 1\nsuite: shop\nsource: {run: now.txt}\ndepth: 10\nqueries: queries.tsv\n"
-            f"{judgments}{self.more}rules:\n" + "".join(f"  - {rule}\n" for rule in rules)
-        )
-        self.result = run_gate(load_suite(self.folder / "shop.ireval.yaml"))
-        return {outcome.id: outcome for outcome in self.result.outcomes}
+        write_rankings(self.folder / "before.txt", {query: ids[:10] for query, ids in self.before.items()})
+        write_rankings(self.folder / "now.txt", {query: ids[:10] for query, ids in self.now.items()})
+        write_judgments(self.folder / "judgments.txt", self.grades)
+        segments = [("head", "tail")[n % 2] for n in range(len(self.queries))]
+        write_queries(self.folder / "queries.tsv", self.queries, segment=segments)
+        judgments = {"metrics": "[RR@10]"} if self.judged else {"judgments": None}
+        keys = {"source": "{run: now.txt}", "depth": 10, "queries": "queries.tsv", **judgments, **self.keys}
+        return outcomes_by_id(run_suite(self.folder, *rules, **keys))
 
     def inputs(self, *rules):
         return self.gate(*(rules or (CHURN,)))["inputs"]
@@ -254,7 +249,7 @@ def test_expected_documents_are_known_by_their_old_ids(lists):
     some = lists()
     some.put("promo-2", some.queries)
     (some.folder / "ids.tsv").write_text("from\tto\npromo-1\tpromo-2\n")
-    some.more = "documents: {aliases: ids.tsv}\n"
+    some.keys = {"documents": "{aliases: ids.tsv}"}
 
     assert some.gate(f"new_document: {{expected: promo-1, {AGAINST}}}")["new_document::all"].verdict == "pass"
 
@@ -272,10 +267,10 @@ def test_a_waived_query_does_not_count_and_a_slice_of_waived_queries_alone_is_no
     some.put("promo", some.queries[:5])
     waivers = [f"{{query: {query}, until: 2099-01-01, reason: later}}" for query in some.queries[::2]]
     assert some.inputs().verdict == "inconclusive"
-    some.more = f"waive: [{waivers[0]}]\n"
+    some.keys = {"waive": f"[{waivers[0]}]"}
     assert some.inputs().verdict == "pass"
 
-    some.more = f"waive: [{', '.join(waivers)}]\n"
+    some.keys = {"waive": f"[{', '.join(waivers)}]"}
     outcomes = some.gate(f"new_document: {{per: segment, at_most: 50%, {AGAINST}}}")
     assert [outcomes[f"new_document::segment-{each}"].verdict for each in ("head", "tail")] == ["inconclusive", "pass"]
 

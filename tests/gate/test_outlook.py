@@ -5,6 +5,7 @@ import statistics
 from datetime import date
 
 import pytest
+from suite_files import write_queries
 
 from pytest_ireval import load_suite
 from pytest_ireval.baseline.record import Acceptance, Baseline, StoredMetric, round_spreads
@@ -47,9 +48,8 @@ def make_baseline(values, acceptances):
 def suite(tmp_path):
     """Fifty queries, ten of them of the tail; half of their values are 0.6, the others 0.4."""
     rows = [(f"q{n:02}", "head" if n < HEADS else "tail", 1 if n % 2 else 3) for n in range(50)]
-    (tmp_path / "queries.tsv").write_text(
-        "id\ttext\tsegment\tsearches\n" + "".join(f"{q}\tx\t{s}\t{w}\n" for q, s, w in rows)
-    )
+    queries, segment, searches = zip(*rows, strict=True)
+    write_queries(tmp_path / "queries.tsv", queries, segment=segment, searches=searches)
     (tmp_path / "never-read.txt").write_text("this is nothing that anybody could read\n")
     (tmp_path / "shop.ireval.yaml").write_text(SUITE)
     values = {query: 0.6 if n % 2 else 0.4 for n, (query, *_) in enumerate(rows)}

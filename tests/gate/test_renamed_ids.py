@@ -5,8 +5,7 @@ import random
 import re
 
 import pytest
-
-from pytest_ireval import load_suite, run_gate
+from suite_files import run_suite, write_judgments, write_rankings
 
 QUERIES, DEPTH, PRODUCTS = 40, 10, 300
 
@@ -32,25 +31,15 @@ class Catalogue:
             order = sorted(range(len(ids)), key=lambda place: place + self.random.gauss(0, noise))
             self.now[query] = [ids[place] for place in order]
 
-    def write(self):
-        for name, lists in (("before.txt", self.queries), ("now.txt", self.now)):
-            rows = ((query, each, rank) for query, ids in lists.items() for rank, each in enumerate(ids[:DEPTH], 1))
-            (self.folder / name).write_text("".join(f"{q} Q0 {d} {rank} {99 - rank} x\n" for q, d, rank in rows))
-        judged = ((q, d, max(0, 3 - place // 3)) for q, ids in self.queries.items() for place, d in enumerate(ids))
-        (self.folder / "judgments.txt").write_text("".join(f"{q} 0 {d} {grade}\n" for q, d, grade in judged))
-        (self.folder / "queries.tsv").write_text("id\ttext\n" + "".join(f"{q}\twords\n" for q in self.queries))
-        self.suite = self.folder / "shop.ireval.yaml"
-        self.suite.write_text(
-            "ireval: 1\nsuite: shop\nsource: {run: now.txt}\ndepth: 10\nqueries: queries.tsv\n"
-            "judgments: judgments.txt\nmetrics: [nDCG@10]\nrules:\n"
-            "  - no_regression: {metric: nDCG@10, tolerance: 1%, against: {run: before.txt}}\n"
-        )
-
     def causes(self):
-        self.write()
-        self.result = run_gate(load_suite(self.suite))
-        assert self.result.verdict != "pass"
-        return self.result.diagnoses
+        write_rankings(self.folder / "before.txt", {query: ids[:DEPTH] for query, ids in self.queries.items()})
+        write_rankings(self.folder / "now.txt", {query: ids[:DEPTH] for query, ids in self.now.items()})
+        grades = {q: {d: max(0, 3 - place // 3) for place, d in enumerate(ids)} for q, ids in self.queries.items()}
+        write_judgments(self.folder / "judgments.txt", grades)
+        rule = "no_regression: {metric: nDCG@10, tolerance: 1%, against: {run: before.txt}}"
+        result = run_suite(self.folder, rule, source="{run: now.txt}", depth=DEPTH)
+        assert result.verdict != "pass"
+        return result.diagnoses
 
 
 def with_hexadecimal(number):

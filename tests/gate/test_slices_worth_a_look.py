@@ -3,19 +3,10 @@
 import shutil
 
 import pytest
+from suite_files import write_suite
 from town import Town
 
-SUITE = """\
-ireval: 1
-suite: town
-source: {run: now.txt}
-depth: 10
-queries: queries.tsv
-judgments: judgments.txt
-metrics: [RR@10, P@1]
-rules:
-  - no_regression: {metric: RR@10, tolerance: 50%, where: {segment: head}}
-"""
+RULE = "no_regression: {metric: RR@10, tolerance: 50%, where: {segment: head}}"
 
 
 @pytest.fixture
@@ -23,9 +14,10 @@ def changed(pytester, monkeypatch):
     """What ``pytest --ireval`` says of a town whose ranks before are the accepted ones."""
     monkeypatch.delenv("CI", raising=False)
 
-    def make(ranks, *flags, suite=SUITE, **how):
-        town = Town(pytester.path / "town", ranks, **how)
-        (town.folder / "town.ireval.yaml").write_text(suite)
+    def make(ranks, *flags, rules=(RULE,), metrics="[RR@10, P@1]", segments=None):
+        town = Town(pytester.path / "town", ranks, segments=segments)
+        keys = {"source": "{run: now.txt}", "depth": 10, "queries": "queries.tsv", "metrics": metrics}
+        write_suite(town.folder, *rules, suite="town", **keys)
         kept = (town.folder / "now.txt").read_text()
         shutil.copy(town.folder / "before.txt", town.folder / "now.txt")
         assert pytester.runpytest("--ireval", "town", "--ireval-update-new").ret == 0
@@ -48,9 +40,11 @@ def test_a_slice_that_no_rule_names_and_that_got_worse_is_named(changed):
 
 
 SIX = [f"s{number}" for number in range(6)]
-MANY = SUITE.replace("[RR@10, P@1]", "[RR@10, P@1, nDCG@10, AP]").replace(
-    "where: {segment: head}", "where: {segment: s0}"
-)
+MANY = "[RR@10, P@1, nDCG@10, AP]"
+
+
+def rule_for(segment, tolerance="1%"):
+    return f"no_regression: {{metric: RR@10, tolerance: {tolerance}, where: {{segment: {segment}}}}}"
 
 
 def look_at(result):
@@ -76,8 +70,8 @@ def test_what_is_no_loss_worth_a_look_is_not_named(changed, ranks):
 
 def test_of_many_slices_that_got_worse_three_are_named(changed):
     ranks = [(1, 3) if number % 6 else (2, 2) for number in range(180)]
-    suite = MANY + "  - no_regression: {metric: AP, tolerance: 1%}\n"
-    result = changed(ranks, suite=suite, segments=SIX * 30)
+    rules = rule_for("s0", "50%"), "no_regression: {metric: AP, tolerance: 1%}"
+    result = changed(ranks, rules=rules, metrics=MANY, segments=SIX * 30)
 
     assert result.ret == 1
     assert look_at(result) == ["look at segment=s1", "look at segment=s2", "look at segment=s3"]
@@ -85,8 +79,7 @@ def test_of_many_slices_that_got_worse_three_are_named(changed):
 
 def test_a_slice_that_a_red_rule_names_is_not_named_for_other_metrics(changed):
     ranks = [(1, 3) if number % 6 in (1, 2) else (2, 2) for number in range(180)]
-    suite = MANY.replace("s0", "s1").replace("50%", "1%")
-    result = changed(ranks, suite=suite, segments=SIX * 30)
+    result = changed(ranks, rules=[rule_for("s1")], metrics=MANY, segments=SIX * 30)
 
     assert result.ret == 1
     assert look_at(result) == ["look at segment=s2"]
@@ -94,8 +87,7 @@ def test_a_slice_that_a_red_rule_names_is_not_named_for_other_metrics(changed):
 
 def test_where_the_loss_is_reads_as_a_sentence(changed):
     ranks = [(1, 6) if number % 6 == 2 else (2, 2) for number in range(180)]
-    suite = SUITE.replace("where: {segment: head}", "where: {segment: s2}").replace("50%", "1%")
-    result = changed(ranks, suite=suite, segments=SIX * 30)
+    result = changed(ranks, rules=[rule_for("s2")], segments=SIX * 30)
 
     said = " ".join(result.stdout.str().split())
     assert " mostly in: 30 of 180 queries with segment=s2; all of the loss of RR@10 comes from these queries " in said

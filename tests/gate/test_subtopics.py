@@ -3,17 +3,12 @@
 import math
 
 import pytest
+from suite_files import write_rankings, write_suite
 
-SUITE = """\
-ireval: 1
-suite: shop
-source: {run: rankings.txt}
-depth: 10
-judgments: {file: judgments.txt, format: trec-diversity}
-rules:
-  - threshold: {alpha_nDCG@10: ">= 0.2"}
-  - no_regression: {metric: alpha_nDCG@10, tolerance: 1%, decide_by: observed}
-"""
+RULES = (
+    "threshold: {alpha_nDCG@10: '>= 0.2'}",
+    "no_regression: {metric: alpha_nDCG@10, tolerance: 1%, decide_by: observed}",
+)
 QUERIES = ("q1", "q2", "q3", "q4")
 DIVERSITY = "".join(f"{q} 1 {q}-a 1\n{q} 1 {q}-b 1\n{q} 2 {q}-c 2\n{q} 2 {q}-a 0\n" for q in QUERIES)
 TABLE = "query\tsubtopic\tdocument\tgrade\n" + DIVERSITY.replace(" ", "\t")
@@ -26,24 +21,20 @@ class Topics:
         self.shop = shop
         for path in shop.path.iterdir():
             path.unlink()
-        self.write("shop.ireval.yaml", SUITE)
-        self.write("judgments.txt", DIVERSITY)
+        self.judge(DIVERSITY)
+        write_suite(shop.path, *RULES, depth=10, judgments="{file: judgments.txt, format: trec-diversity}")
         self.rank(DIVERSE)
 
-    def write(self, name, text):
-        (self.shop.path / name).write_text(text)
+    def judge(self, text):
+        (self.shop.path / "judgments.txt").write_text(text)
 
     def rank(self, order):
-        lines = (f"{q} Q0 {q}-{d} {i} {9 - i} x\n" for q in QUERIES for i, d in enumerate(order, 1))
-        self.write("rankings.txt", "".join(lines))
+        write_rankings(self.shop.path / "rankings.txt", {query: [f"{query}-{d}" for d in order] for query in QUERIES})
 
-    def table(self):
-        self.write("judgments.txt", TABLE)
-        self.write("shop.ireval.yaml", SUITE.replace("{file: judgments.txt, format: trec-diversity}", "judgments.txt"))
-
-    def plain(self):
-        self.write("judgments.txt", PLAIN)
-        self.write("shop.ireval.yaml", SUITE.replace("{file: judgments.txt, format: trec-diversity}", "judgments.txt"))
+    def judge_in_known_format(self, text):
+        """Write judgments in a format that is recognized."""
+        self.judge(text)
+        write_suite(self.shop.path, *RULES, depth=10)
 
 
 @pytest.fixture
@@ -65,7 +56,7 @@ def figures(topics):
 @pytest.mark.parametrize("table", [False, True], ids=["second column", "column of a table"])
 def test_a_diversity_metric_has_a_value_and_its_regression_is_red(topics, table):
     if table:
-        topics.table()
+        topics.judge_in_known_format(TABLE)
     topics.shop.accept()
     topics.rank(ALIKE)  # the same documents, but the second repeats the subtopic of the first
 
@@ -79,7 +70,7 @@ def test_a_diversity_metric_has_a_value_and_its_regression_is_red(topics, table)
 def test_the_baseline_is_scored_under_the_subtopics_of_now(topics):
     topics.rank(ALIKE)
     topics.shop.accept()
-    topics.write("judgments.txt", DIVERSITY.replace("q1 1 q1-b", "q1 3 q1-b"))  # now the first two differ
+    topics.judge(DIVERSITY.replace("q1 1 q1-b", "q1 3 q1-b"))  # now the first two differ
 
     result = topics.shop.run()
 
@@ -89,7 +80,7 @@ def test_the_baseline_is_scored_under_the_subtopics_of_now(topics):
 
 
 def test_a_suite_without_subtopics_is_an_error_at_collection(topics):
-    topics.plain()
+    topics.judge_in_known_format(PLAIN)
 
     result = topics.shop.run("shop.ireval.yaml::threshold")
 
@@ -107,8 +98,8 @@ def test_a_suite_without_subtopics_is_an_error_at_collection(topics):
 
 
 def test_an_iteration_does_not_become_a_subtopic_unasked(topics):
-    topics.plain()
-    topics.write("judgments.txt", DIVERSITY)
+    topics.judge_in_known_format(PLAIN)
+    topics.judge(DIVERSITY)
 
     result = topics.shop.run()
 
@@ -129,11 +120,11 @@ def test_evaluate_takes_them_from_the_second_column_or_from_a_column_of_a_table(
     outcome = ireval(*evaluate, "--judgments-format", "trec-diversity")
     assert (outcome.code, outcome.out.split()) == (0, ["alpha_nDCG@10", "all", "1.0000000000"])
 
-    topics.table()
+    topics.judge_in_known_format(TABLE)
     topics.rank(ALIKE)
     assert ireval(*evaluate).out.split() == ["alpha_nDCG@10", "all", f"{WORSE:.10f}"]
 
-    topics.plain()
+    topics.judge_in_known_format(PLAIN)
     outcome = ireval(*evaluate)
     assert outcome.code == 2
     assert outcome.err.startswith("error: alpha_nDCG@10\n  needs subtopics\n")

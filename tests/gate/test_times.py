@@ -4,12 +4,13 @@ import math
 from statistics import fmean, stdev
 
 import pytest
+from suite_files import write_queries, write_rankings, write_suite
 
 from pytest_ireval import SuiteError, load_suite, run_gate
 
 QUERIES = [f"q{number:02}" for number in range(40)]
 BEFORE = {query: 10 * 1.1**number for number, query in enumerate(QUERIES)}
-HEAD = "ireval: 1\nsuite: speed\nsource: {run: now.txt, timings: now.tsv}\nqueries: queries.tsv\nrules:\n"
+SOURCE = "{run: now.txt, timings: now.tsv}"
 OTHER = "against: {run: now.txt, timings: before.tsv}"
 
 
@@ -18,18 +19,18 @@ class Speed:
 
     def __init__(self, path):
         self.path = path
-        (path / "queries.tsv").write_text("id\ttext\n" + "".join(f"{query}\t{query}\n" for query in QUERIES))
-        (path / "now.txt").write_text("".join(f"{query} Q0 d 1 1 x\n" for query in QUERIES))
-        self.took("before", BEFORE)
+        write_queries(path / "queries.tsv", QUERIES, text=QUERIES)
+        write_rankings(path / "now.txt", {query: ["d"] for query in QUERIES})
+        self.write_times("before", BEFORE)
 
-    def took(self, name, times):
+    def write_times(self, name, times):
         rows = "".join(f"{query}\t{time!r}\n" for query, time in times.items())
         (self.path / f"{name}.tsv").write_text(f"query\tms\n{rows}")
 
-    def gate(self, rule, times=BEFORE, head=HEAD, **options):
-        self.took("now", times)
-        (self.path / "speed.ireval.yaml").write_text(f"{head}  - {rule}\n")
-        return run_gate(load_suite(self.path / "speed.ireval.yaml"), **options).outcomes[1]
+    def gate(self, rule, times=BEFORE, source=SOURCE, **options):
+        self.write_times("now", times)
+        suite = write_suite(self.path, rule, suite="speed", source=source, queries="queries.tsv", judgments=None)
+        return run_gate(load_suite(suite), **options).outcomes[1]
 
 
 @pytest.fixture
@@ -134,8 +135,8 @@ def search(text):
 
 def test_repeats_show_the_noise(speed):
     (speed.path / "timed_search.py").write_text(TIMED)
-    head = HEAD.replace("run: now.txt, timings: now.tsv", "python: timed_search:search, repeat: 3")
-    found = speed.gate('threshold: {Latency: "<= 250ms", Throughput: ">= 1"}', head=head)
+    source = "{python: timed_search:search, repeat: 3}"
+    found = speed.gate('threshold: {Latency: "<= 250ms", Throughput: ">= 1"}', source=source)
 
     assert found.headline == "Latency is 200.0 ms (must be <= 250 ms)"
     assert found.facts == ("3 repeats of the same system gave Latency from 100 to 300, 200% apart",)
@@ -160,17 +161,17 @@ def test_a_warning_is_seen_in_a_quiet_run_and_in_the_headline(pytester):
 )
 def test_a_reference_has_times_of_the_same_kind(speed, options, complaint):
     live = "opensearch: http://127.0.0.1:9/shop, query: {match_all: {}}"
-    head = HEAD.replace("run: now.txt, timings: now.tsv", live)
+    source = f"{{{live}}}"
     rule = f"no_regression: {{metric: Latency, tolerance: 5%, against: {{{live}, {options}}}}}"
 
     with pytest.raises(SuiteError, match=complaint):
-        speed.gate(rule, head=head)
+        speed.gate(rule, source=source)
 
 
 def test_a_first_baseline_needs_the_times_too(speed):
     (speed.path / "shop_search.py").write_text("def search(queries):\n    return {query: ['d'] for query in queries}\n")
-    head = HEAD.replace("run: now.txt, timings: now.tsv", "python: shop_search:search, mode: all")
-    found = speed.gate("no_regression: {metric: Latency, tolerance: 5%}", head=head)
+    source = "{python: shop_search:search, mode: all}"
+    found = speed.gate("no_regression: {metric: Latency, tolerance: 5%}", source=source)
 
     assert (found.verdict, found.acceptable) == ("error", False)
     assert "Latency" in found.headline

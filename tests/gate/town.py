@@ -2,7 +2,7 @@
 
 import random
 
-from pytest_ireval import load_suite, run_gate
+from suite_files import outcomes_by_id, run_suite, write_judgments, write_queries, write_rankings
 
 SEGMENTS = ("head", "tail")
 
@@ -15,49 +15,43 @@ class Town:
 
     def __init__(self, folder, ranks, *, weights=None, order=None, names="q{:04}", intents=None, segments=None):
         self.folder = folder
-        folder.mkdir(exist_ok=True)
         self.queries = [names.format(number) for number in range(len(ranks))]
-        self.rows = list(range(len(ranks)))
+        rows = list(range(len(ranks)))
         if order is not None:
-            random.Random(order).shuffle(self.rows)
-        weights = weights or [1] * len(ranks)
-        segments = segments or [SEGMENTS[i % 2] for i in range(len(ranks))]
-        head, more = ("\tintent", lambda i: f"\t{intents[i]}") if intents else ("", lambda _: "")
-        self.put(
-            "queries.tsv",
-            f"id\ttext\tsegment\tsearches{head}\n",
-            lambda i, q: f"{q}\t\t{segments[i]}\t{weights[i]}{more(i)}\n",
-        )
-        self.put(
-            "judgments.txt", "", lambda i, q: f"{q} 0 {q}-good 1\n" + "".join(f"{q} 0 {q}-bad{n} 0\n" for n in range(5))
-        )
+            random.Random(order).shuffle(rows)
+        columns = {
+            "text": [""] * len(ranks),
+            "segment": segments or [SEGMENTS[row % 2] for row in range(len(ranks))],
+            "searches": weights or [1] * len(ranks),
+            **({"intent": intents} if intents else {}),
+        }
+        queries = [self.queries[row] for row in rows]
+        columns = {name: [cells[row] for row in rows] for name, cells in columns.items()}
+        write_queries(folder / "queries.tsv", queries, **columns)
+        grades = {query: {f"{query}-good": 1, **{f"{query}-bad{n}": 0 for n in range(5)}} for query in queries}
+        write_judgments(folder / "judgments.txt", grades)
         for side, name in enumerate(("before.txt", "now.txt")):
-            self.put(name, "", lambda i, q, side=side: lines(q, ranks[i][side]))
+            rankings = {self.queries[row]: list_documents(self.queries[row], ranks[row][side]) for row in rows}
+            write_rankings(folder / name, rankings)
 
-    def put(self, name, head, line):
-        (self.folder / name).write_text(head + "".join(line(i, self.queries[i]) for i in self.rows))
+    def gate(self, *rules, **keys):
+        """The outcomes of these rules, by id; each is compared with ``before.txt``."""
+        keys = {"depth": 10, "queries": "queries.tsv", "weight": "searches", "metrics": "[RR@10]", **keys}
+        rules = [f"{rule[:-1]}, against: {{run: before.txt}}}}" for rule in rules]
+        self.result = run_suite(self.folder, *rules, suite="town", source="{run: now.txt}", **keys)
+        return outcomes_by_id(self.result)
 
-    def gate(self, *rules, weight="weight: searches\n", more=""):
-        """What the gate says of these rules, by id; each is compared with ``before.txt``."""
-        text = "".join(f"  - {rule[:-1]}, against: {{run: before.txt}}}}\n" for rule in rules)
-        (self.folder / "town.ireval.yaml").write_text(
-            "ireval: 1\nsuite: town\nsource: {run: now.txt}\ndepth: 10\nqueries: queries.tsv\n"
-            f"{weight}judgments: judgments.txt\nmetrics: [RR@10]\n{more}rules:\n{text}"
-        )
-        self.result = run_gate(load_suite(self.folder / "town.ireval.yaml"))
-        return {outcome.id: outcome for outcome in self.result.outcomes}
-
-    def only(self, rule, **more):
+    def only(self, rule, **keys):
         """The outcome of the only rule."""
-        (outcome,) = (each for name, each in self.gate(rule, **more).items() if name != "inputs")
+        (outcome,) = (outcome for name, outcome in self.gate(rule, **keys).items() if name != "inputs")
         return outcome
 
 
-def lines(query, rank):
+def list_documents(query, rank):
     """A ranking of five documents, the good one at its rank."""
     listed = [f"{query}-bad{n}" for n in range(5)]
     if rank:
         listed.insert(abs(rank) - 1, f"{query}-good")
     if rank < 0:
         listed[: -rank - 1] = [f"{query}-new{n}" for n in range(-rank - 1)]
-    return "".join(f"{query} Q0 {each} {place} {20 - place} x\n" for place, each in enumerate(listed, 1))
+    return listed
