@@ -61,7 +61,8 @@ def import_object(target: str) -> object:
 def list_installed_plugins(*groups: str) -> list[InstalledPlugin]:
     """List all entry points of the groups; of a distribution that is found twice, the first on the path counts."""
     plugins = []
-    for entry in (entry for group in groups for entry in entry_points().select(group=group)):
+    installed = entry_points()  # asked once: it reads a file of every distribution
+    for entry in (entry for group in groups for entry in installed.select(group=group)):
         module = entry.value.partition("[")[0].strip()  # extras that it needs may follow
         name, version = ("", "") if entry.dist is None else _read_name_and_version(entry.dist)
         plugins.append(InstalledPlugin(entry.name, module, name, version, entry.group))
