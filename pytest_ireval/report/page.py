@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -217,7 +219,7 @@ def _make_suite_findings(
         choose_document_title(each.change.best for each in shown),
         max(len(found), *(check.outcome.query_count for check in checks)),
         tuple(_list_circumstances(suite, checks, run.date)),
-        tuple(_list_accept_commands(suite, checks)),
+        tuple(_list_ways_to_accept(suite, checks, run.date)),
     )
 
 
@@ -266,12 +268,17 @@ def _list_circumstances(suite: SuiteResult, checks: Sequence[RedCheck], date: st
         yield "baseline", describe_baseline(suite.baseline, date)
 
 
-def _list_accept_commands(suite: SuiteResult, checks: Sequence[RedCheck]) -> Iterator[tuple[str, str]]:
-    """The command that accepts what was measured, if a finding can be accepted."""
+def _list_ways_to_accept(suite: SuiteResult, checks: Sequence[RedCheck], date: str) -> Iterator[tuple[str, str]]:
+    """The command that accepts what was measured, and the line of the suite that waives the worst query for a month."""
     stored = [each.outcome for each in checks if each.outcome.verdict != "pass" and not each.outcome.against]
     new = any(each.missing_baseline for each in stored)
     if new or (any(each.compares and each.verdict != "error" for each in stored) and not is_explained(suite)):
         yield "accept", format_accept_command(suite, new=new)
+    fallen = [each for each in rank_red_queries(checks) if each.change.baseline is not None]
+    if fallen and not new:
+        until = datetime.fromisoformat(date[:10]).date() + timedelta(days=30)
+        query = json.dumps(fallen[0].change.query, ensure_ascii=False)
+        yield "or waive a query", f'waive: [{{query: {query}, until: {until}, reason: "..."}}]'
 
 
 class Cell(NamedTuple):

@@ -2,11 +2,14 @@
 
 import base64
 import hashlib
+import html
 import re
 from dataclasses import replace
+from datetime import date
 from html.parser import HTMLParser
 
 import pytest
+import yaml
 from report.full_run import full_run
 from report.runs import FAILED, GREEN, RUN, SHOP, UNFINISHED, red_rules
 
@@ -157,3 +160,11 @@ def test_only_of_a_run_that_passed_it_is_said_that_nothing_asks_for_a_look():
     assert fine in Elements(render_page(GREEN)).text
     assert fine not in Elements(render_page(replace(RUN, verdict="error", suites=(cut_off,)))).text
     assert fine not in Elements(render_page(replace(GREEN, verdict="error", problems=("no room",)))).text
+
+
+def test_a_red_suite_offers_the_line_that_waives_its_worst_query():
+    page = html.unescape(render_page(RUN))
+    (line,) = re.findall(r"<code>(waive: .*?)</code>", page)
+    (waived,) = yaml.safe_load(line)["waive"]
+    assert waived == {"query": "q052", "until": date(2027, 4, 2), "reason": "..."}
+    assert "<code>waive:" not in render_page(GREEN)
