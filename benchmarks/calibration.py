@@ -2,8 +2,8 @@
 
     python benchmarks/calibration.py                                  the tables, in a few minutes
     python benchmarks/calibration.py --check                          exit code 1 if a promise is missed
-    python benchmarks/calibration.py --markdown docs/statistics.md   the page's tables anew
-    python benchmarks/decisions.py --markdown docs/evidence.md       how the default decides in whole runs
+    python benchmarks/calibration.py --markdown benchmarks/error_rates.md   the page's tables anew
+    python benchmarks/decisions.py --markdown benchmarks/error_rates.md     how the default decides in whole runs
 
 The figures are the same on every machine: all draws have their seeds.
 """

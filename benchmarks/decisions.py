@@ -1,7 +1,7 @@
 """How rules decide by default, through whole runs: rankings drawn as files, suites in YAML, one ``pytest --ireval``.
 
     python benchmarks/decisions.py                                the table, in an hour; --sets 20 is a quick look
-    python benchmarks/decisions.py --markdown docs/evidence.md   and put it into the page
+    python benchmarks/decisions.py --markdown benchmarks/error_rates.md   and put it into the page
 
 A query has documents whose scores are noise, plus a weight for their grades. A change of the ranking draws some of the
 noise anew; a worse ranking has a smaller weight, or loses the best queries of a slice. Documents that are listed are

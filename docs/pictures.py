@@ -31,8 +31,6 @@ SPREADS = ((0.4, "reciprocal rank"), (0.1, "nDCG"), (0.03, "few changed"))
 """Standard deviations of the differences, and where they are usual."""
 SHOWN = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 DROPS = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
-LOSSES = (-0.95, -0.82, -0.74, -0.66, -0.61, -0.52, -0.41)
-GAINS = 45
 
 
 def pictures() -> dict[str, str]:
@@ -40,7 +38,6 @@ def pictures() -> dict[str, str]:
     return {
         "verdicts.svg": verdicts(),
         "queries.svg": queries(),
-        "tails.svg": tails(),
         "online.svg": online(),
         "comparison.svg": comparison(),
     }
@@ -102,21 +99,6 @@ def _y(drop: float) -> float:
     return 296 - (math.log(drop) - low) / (high - low) * 240
 
 
-def tails() -> str:
-    """A mean that rose, over queries some of which broke."""
-    gains = [0.06 + 0.34 * (place / GAINS) ** 2 for place in range(GAINS)]
-    bars = [*LOSSES, *gains]
-    mean = math.fsum(bars) / len(bars)
-    lines = [text(16, 24, f"each bar a query: its change. The mean rose by {mean:.2f}")]
-    lines.append(line(16, 150, 624, 150))
-    for place, bar in enumerate(bars):
-        x, y = 20 + place * 11.6, 150 - max(bar, 0) * 110
-        lines.append(rectangle(x, y, 8, abs(bar) * 110, BAD if bar < 0 else GOOD))
-    lines.append(text(120, 236, f"{len(LOSSES)} queries broke: worsened sees them", BAD))
-    lines.append(text(340, 176, "no_regression sees the mean", GOOD))
-    return drawn("Few queries broke while the mean rose", 640, 280, lines)
-
-
 def drawn(title: str, width: int, height: int, lines: Sequence[str]) -> str:
     """A whole picture, with a name for those who cannot see it."""
     return "\n".join(_drawn(title, width, height, lines)) + "\n"
@@ -153,11 +135,6 @@ def path(points: Sequence[tuple[float, float]]) -> str:
 def dot(x: float, y: float, colour: str) -> str:
     """A point."""
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{colour}"/>'
-
-
-def rectangle(x: float, y: float, width: float, height: float, colour: str) -> str:
-    """A bar."""
-    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{colour}"/>'
 
 
 def text(x: float, y: float, words: str, colour: str = INK, anchor: str = "start") -> str:

@@ -1,4 +1,4 @@
-"""The recipe of docs/evidence.md: a pull request asks few queries, and the night decides what it left undecided."""
+"""The recipe of docs/how_sure.md: a pull request asks few queries, and the night decides what it left undecided."""
 
 import random
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "evidence.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how_sure.md"
 pytestmark = [pytest.mark.ci, pytest.mark.skipif(not PAGE.is_file(), reason="needs a checkout of the project")]
 
 

@@ -1,6 +1,6 @@
 """Generated collections: systems of growing skill, and judgments of the pool of all.
 
-``python tests/lab/collections_of_systems.py FOLDER`` writes the one of ``benchmarks/trust_tables.py``.
+``python tests/lab/collections_of_systems.py FOLDER`` writes one.
 """
 
 import sys
