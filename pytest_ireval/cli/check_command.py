@@ -106,10 +106,10 @@ def _count_parts(suite: Suite, mistakes: Sequence[Problem]) -> str:
 def _check_plan(suite: Suite, registry: Registry) -> Sequence[str]:
     """Warnings of checks that cannot fail; raises if none can be planned, or the queries lack something."""
     from pytest_ireval.gate.queries_and_judgments import read_suite_queries
-    from pytest_ireval.rules.planning import find_checks_that_cannot_fail, plan_checks
+    from pytest_ireval.rules.planning import find_checks_that_cannot_fail, plan_checks, select_rule_checks
 
     queries = read_suite_queries(suite, registry)
-    return [*find_checks_that_cannot_fail(plan_checks(suite, queries), queries)]
+    return [*find_checks_that_cannot_fail(select_rule_checks(plan_checks(suite, queries)), queries)]
 
 
 def _check_suite(suite: Suite, registry: Registry) -> tuple[list[Problem], list[str]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,10 +21,10 @@ from pytest_ireval.gate.check_inputs import check_inputs
 from pytest_ireval.gate.check_merge_base import check_merge_base
 from pytest_ireval.gate.check_waivers import check_waiver, find_losses_of_waived_queries
 from pytest_ireval.gate.collect import Inputs
-from pytest_ireval.gate.finding import Finding, describe_error
 from pytest_ireval.gate.movement import trace_way_from_anchor
 from pytest_ireval.gate.noise import describe_time_noise
 from pytest_ireval.gate.notes import list_notes
+from pytest_ireval.gate.outcomes import begin_outcome, report_error
 from pytest_ireval.gate.references import describe_restoring
 from pytest_ireval.gate.run_context import RunContext
 from pytest_ireval.gate.score import Scores
@@ -32,7 +33,17 @@ from pytest_ireval.results.outcome import VERDICTS, Outcome
 from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.metric_change import MetricChange
-from pytest_ireval.rules.planning import INPUTS, LOWERING, Check, MetricOnSlice, compares_with_anchor, plan_checks
+from pytest_ireval.rules.planning import (
+    INPUTS,
+    Check,
+    LoweringCheck,
+    MetricOnSlice,
+    RuleCheck,
+    WaiverCheck,
+    compares_with_anchor,
+    plan_checks,
+    select_rule_checks,
+)
 from pytest_ireval.rules.result import RuleResult, describe_statistics, list_numbers
 from pytest_ireval.rules.wording import format_size
 from pytest_ireval.statistics.multiplicity import holm
@@ -45,24 +56,21 @@ def apply_checks(
 ) -> tuple[Outcome, ...]:
     """The outcomes of all checks of a suite, or of the ``selected`` ones, in their order."""
     chosen = [check for check in checks if selected is None or check.id in selected]
-    outcomes = {outcome.id: outcome for outcome in apply_rules(scores, checks, selected)}
-    losses = find_losses_of_waived_queries(scores) if any(check.waiver for check in chosen) else {}
+    prepared = prepare_checks(checks, scores)
+    outcomes = {outcome.id: outcome for outcome in _apply_prepared(prepared, scores, selected)}
+    losses = find_losses_of_waived_queries(scores) if any(isinstance(check, WaiverCheck) for check in chosen) else {}
     for check in chosen:
-        if check.waiver is not None:
-            finding = check_waiver(check.waiver, inputs, losses.get(check.waiver.query))
-        elif check.id == LOWERING:
-            finding = check_merge_base(check.figures, inputs, scores, run)
+        outcome = begin_outcome(check)
+        if isinstance(check, WaiverCheck):
+            outcomes[check.id] = check_waiver(outcome, check.waiver, inputs, losses.get(check.waiver.query))
+        elif isinstance(check, LoweringCheck):
+            outcomes[check.id] = check_merge_base(outcome, check.figures, inputs, scores, run)
         elif check.id == INPUTS:
-            finding = check_inputs(inputs, scores, list_notes(inputs, scores), run)
-        else:
-            outcome = outcomes[check.id]
-            if outcome.missing_baseline and inputs.stored.deleted is not None and not outcome.against:
-                outcomes[check.id] = _report_deleted_baseline(check, outcome, inputs)
-            continue
-        outcomes[check.id] = _complete(_begin_outcome(check), finding)
-    sound = INPUTS in outcomes and outcomes[INPUTS].verdict in ("pass", "inconclusive")
-    if sound and not any(_has_something_to_check(check.rule, check, scores) for check in checks if check.rule):
-        outcomes[INPUTS] = _report_nothing_checked(outcomes[INPUTS], checks, scores)
+            outcome = check_inputs(outcome, inputs, scores, list_notes(inputs, scores), run)
+            is_sound = outcome.verdict in ("pass", "inconclusive")
+            if is_sound and not any(map(_has_something_to_check, prepared)):
+                outcome = _report_nothing_checked(outcome, prepared, scores)
+            outcomes[check.id] = outcome
     return tuple(outcomes[check.id] for check in chosen)
 
 
@@ -76,35 +84,31 @@ def apply_rules(
     """
     if checks is None:
         checks = plan_checks(scores.collection.suite, scores.population.queries)
-    of_rules = [check for check in checks if check.rule is not None]
-    corrected = correct_p_values(of_rules, scores)
-    return tuple(
-        _apply_rule(check, check.rule, scores, corrected)
-        for check in of_rules
-        if check.rule is not None and (selected is None or check.id in selected)
-    )
+    return _apply_prepared(prepare_checks(checks, scores), scores, selected)
 
 
-def describe_broken_suite(check: Check, error: IrevalError) -> Outcome:
-    """The outcome of a check of a suite whose inputs are broken; the check of the inputs has the whole text."""
-    finding = describe_error(error)
-    if check.id != INPUTS:
-        headline = f"the inputs of this suite are broken: {finding.headline}"
-        finding = Finding("error", headline, facts=(f"see the outcome of {INPUTS}",))
-    return _complete(_begin_outcome(check), finding)
+class PreparedCheck(NamedTuple):
+    """A check of a rule, and what the rule may look at."""
+
+    check: RuleCheck
+    context: RuleContext | None
+    """None where its reference is missing, or cannot be compared with."""
 
 
-def make_context(check: Check, rule: RuleSpec, scores: Scores) -> RuleContext:
-    """What a rule may look at; raises the error of a reference that it cannot compare with."""
-    population = scores.population
+def prepare_checks(checks: Iterable[Check], scores: Scores) -> list[PreparedCheck]:
+    """Prepare the checks of rules."""
+    return [PreparedCheck(check, make_context(check, scores)) for check in select_rule_checks(checks)]
+
+
+def make_context(check: RuleCheck, scores: Scores) -> RuleContext | None:
+    """What the rule of a check may look at; None where its reference is missing, or cannot be compared with."""
+    population, rule = scores.population, check.rule
     if not rule.kind.compares:
         return RuleContext(population, scores.current, None, check.part, check.slice, stored=scores.baseline_side)
     reference = scores.find_reference(rule)
-    if reference.problem is not None:
-        raise reference.problem
-    comparison = reference.comparison
+    comparison = reference.trusted
     if comparison is None:
-        return RuleContext(population, scores.current, None, check.part, check.slice)
+        return None
     chain = None
     if check.part.metric is not None and compares_with_anchor(rule):
         chain = trace_way_from_anchor(scores, reference, MetricOnSlice(check.part.metric, check.slice))
@@ -128,18 +132,16 @@ class CorrectedPValues:
     """By check: the error of a plugin's code that was asked for its p."""
 
 
-def correct_p_values(checks: Iterable[Check], scores: Scores) -> CorrectedPValues:
+def correct_p_values(prepared: Iterable[PreparedCheck]) -> CorrectedPValues:
     """Ask the rules for their p values, and correct these by Holm's method for their number."""
     p_values: dict[str, float] = {}
     errors: dict[str, PluginError] = {}
-    for check in checks:
+    for check, context in prepared:
         rule = check.rule
-        if rule is None or rule.kind.p_value is None:
+        if rule.kind.p_value is None or context is None:
             continue
-        if rule.kind.compares and scores.find_reference(rule).is_missing:
-            continue  # there is nothing yet to compare with
         try:
-            p = _validate_p(rule.kind.p_value(rule.options, make_context(check, rule, scores)))
+            p = _validate_p(rule.kind.p_value(rule.options, context))
         except IrevalError:
             continue  # what cannot be compared is an error when the rule is asked
         except KeyboardInterrupt:
@@ -160,41 +162,23 @@ def _validate_p(p: float | None) -> float | None:
     return None if p is None else float(p)
 
 
-def _apply_rule(check: Check, rule: RuleSpec, scores: Scores, corrected: CorrectedPValues) -> Outcome:
-    """The outcome of one check; what keeps its rule from being asked comes first."""
-    if rule.kind.compares:
-        return _apply_comparing_rule(check, rule, scores, corrected)
-    outcome, metric = _begin_outcome(check), str(check.part.metric)
-    if metric in scores.current.errors:
-        return _complete(outcome, describe_error(scores.current.errors[metric]))
-    if metric in scores.baseline.redefined:
-        # A bound was meant for the values of the old definition; accepting the new one says that it still is.
-        return replace(_complete(outcome, describe_error(scores.baseline.redefined[metric])), acceptable=True)
-    asked = _ask_safely(check, rule, scores, corrected)
-    return _finish_outcome(check, scores, _complete(outcome, asked.finding))
+def _apply_prepared(
+    prepared: Sequence[PreparedCheck], scores: Scores, selected: Container[str] | None
+) -> tuple[Outcome, ...]:
+    corrected = correct_p_values(prepared)
+    chosen = (each for each in prepared if selected is None or each.check.id in selected)
+    return tuple(_apply_rule(check, context, scores, corrected) for check, context in chosen)
 
 
-def _apply_comparing_rule(check: Check, rule: RuleSpec, scores: Scores, corrected: CorrectedPValues) -> Outcome:
-    outcome = replace(_begin_outcome(check), compares=True)
-    reference, warns = scores.find_reference(rule), rule.options.on_fail == "warn"
-    if reference.is_missing:
-        broken = scores.current.errors.get(str(check.part.metric))
-        if broken is not None:  # a first baseline without this metric must not be accepted
-            return _complete(outcome, describe_error(broken))
-        return _soften(_report_missing_baseline(outcome), warns=warns)
-    if isinstance(reference.problem, MissingAnchorError):
-        return _soften(_report_missing_anchor(outcome, reference.problem), warns=warns)
-    asked = _ask_safely(check, rule, scores, corrected)
-    outcome = _complete(outcome, asked.finding)
-    if scores.compares_with_baseline(rule):
-        outcome = replace(outcome, acceptable=asked.finding.verdict == "fail" or asked.is_misfit)
-    elif reference.trusted is not None:
-        outcome = replace(outcome, against=reference.trusted.reference.origin)
-    return _finish_outcome(check, scores, outcome)
-
-
-def _finish_outcome(check: Check, scores: Scores, outcome: Outcome) -> Outcome:
-    """Say how noisy times are, and turn a failure into a warning where the rule only warns."""
+def _apply_rule(check: RuleCheck, context: RuleContext | None, scores: Scores, corrected: CorrectedPValues) -> Outcome:
+    """The outcome of one check."""
+    if context is None:
+        # Without anything to compare with, rules about times fail as others do, unless they say on_fail: warn.
+        outcome = _report_missing_reference(check, scores)
+        return _soften(outcome, warns=check.rule.options.on_fail == "warn")
+    outcome = _ask_safely(check, context, scores, corrected)
+    if check.rule.kind.compares:
+        outcome = _add_reference(outcome, check.rule, scores)
     metric = check.part.time_metric
     if metric is not None and outcome.verdict != "error":
         noise = _describe_noise_of_times(metric, check, scores, outcome)
@@ -202,47 +186,70 @@ def _finish_outcome(check: Check, scores: Scores, outcome: Outcome) -> Outcome:
     return _soften(outcome, warns=check.only_warns)
 
 
-class _AskedRule(NamedTuple):
-    finding: Finding
-    is_misfit: bool = False
-    """True for an error of a baseline that does not fit: accepting the current rankings mends it."""
+def _report_missing_reference(check: RuleCheck, scores: Scores) -> Outcome:
+    outcome, reference = begin_outcome(check), scores.find_reference(check.rule)
+    if isinstance(reference.problem, MissingAnchorError):
+        return _report_missing_anchor(outcome, reference.problem)
+    if reference.problem is not None:
+        return _add_reference(_report_check_error(outcome, reference.problem), check.rule, scores)
+    broken = scores.current.errors.get(outcome.metric)
+    if broken is not None:  # a first baseline without this metric must not be accepted
+        return replace(report_error(outcome, broken), compares=True)
+    return _report_missing_baseline(outcome, reference.deleted)
 
 
-def _ask_safely(check: Check, rule: RuleSpec, scores: Scores, corrected: CorrectedPValues) -> _AskedRule:
-    """Ask a rule; an error of ours, or whatever a plugin's code raises, becomes a finding too."""
+def _report_check_error(outcome: Outcome, error: IrevalError) -> Outcome:
+    """Accepting the current rankings mends the error of a baseline that does not fit, and no other."""
+    return replace(report_error(outcome, error), acceptable=isinstance(error, BaselineMisfitError))
+
+
+def _add_reference(outcome: Outcome, rule: RuleSpec, scores: Scores) -> Outcome:
+    """Say what a rule compared with, and whether accepting the current rankings ends a verdict against them."""
+    if scores.compares_with_baseline(rule):
+        return replace(outcome, compares=True, acceptable=outcome.acceptable or outcome.verdict == "fail")
+    trusted = scores.find_reference(rule).trusted
+    against = "" if trusted is None else trusted.reference.origin
+    return replace(outcome, compares=True, acceptable=False, against=against)
+
+
+def _ask_safely(check: RuleCheck, context: RuleContext, scores: Scores, corrected: CorrectedPValues) -> Outcome:
+    """Ask a rule; an error of ours, or whatever a plugin's code raises, is its outcome."""
+    outcome = begin_outcome(check)
+    if not check.rule.kind.compares and outcome.metric in scores.current.errors:
+        return report_error(outcome, scores.current.errors[outcome.metric])
+    if not check.rule.kind.compares and outcome.metric in scores.baseline.redefined:
+        # A bound was meant for the values of the old definition; accepting the new one says that it still is.
+        return replace(report_error(outcome, scores.baseline.redefined[outcome.metric]), acceptable=True)
+    if check.id in corrected.errors:
+        return report_error(outcome, corrected.errors[check.id])
     try:
-        return _AskedRule(_check_slice(check, rule, scores, corrected))
+        if check.id in corrected.by_check:
+            tests = len(corrected.by_check)
+            context = replace(context, adjusted_p=corrected.by_check[check.id], tested_verdicts=tests)
+        few = _report_too_few(outcome, check.rule, context)
+        return few if few is not None else _ask_rule(outcome, check.rule, context)
     except IrevalError as error:
-        return _AskedRule(describe_error(error), isinstance(error, BaselineMisfitError))
+        return _report_check_error(outcome, error)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, skips among it; the message names it
-        return _AskedRule(describe_error(PluginError(make_exception_problem(_name_rule(rule), error))))
+        return report_error(outcome, PluginError(make_exception_problem(_name_rule(check.rule), error)))
 
 
-def _check_slice(check: Check, rule: RuleSpec, scores: Scores, corrected: CorrectedPValues) -> Finding:
-    if check.id in corrected.errors:
-        raise corrected.errors[check.id]
-    context = make_context(check, rule, scores)
-    if check.id in corrected.by_check:
-        tests = len(corrected.by_check)
-        context = replace(context, adjusted_p=corrected.by_check[check.id], tested_verdicts=tests)
-    few = _report_too_few(rule, context)
-    return few if few is not None else _ask_rule(rule, context)
-
-
-def _ask_rule(rule: RuleSpec, context: RuleContext) -> Finding:
+def _ask_rule(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> Outcome:
     """Ask the function of a rule; what that of a plugin returns is looked at before it is used."""
     name = _name_rule(rule)
     result: object = rule.kind.check(rule.options, context)
     if not isinstance(result, RuleResult):
-        return Finding("error", f"{name} returned {type(result).__name__}, not a RuleResult")
+        return replace(outcome, headline=f"{name} returned {type(result).__name__}, not a RuleResult")
     if result.verdict not in VERDICTS:
-        return Finding("error", f"{name} returned {result.verdict!r}; a verdict is one of {', '.join(VERDICTS)}")
+        allowed = f"a verdict is one of {', '.join(VERDICTS)}"
+        return replace(outcome, headline=f"{name} returned {result.verdict!r}; {allowed}")
     headline: object = rule.kind.describe(rule.options, context, result)
     if not isinstance(headline, str) or not headline.strip():
-        return Finding("error", f"{name} described its result as {headline!r}; it returns a sentence")
-    finding = Finding(  # under the names of results.json, which an outcome has, too
+        return replace(outcome, headline=f"{name} described its result as {headline!r}; it returns a sentence")
+    decided = replace(  # under the names of results.json
+        outcome,
         verdict=result.verdict,
         headline=headline,
         sentence=result.sentence,
@@ -257,54 +264,30 @@ def _ask_rule(rule: RuleSpec, context: RuleContext) -> Finding:
         statistics=result.statistics,
     )
     if not rule.kind.is_built_in:
-        finding = _make_plain(finding, name)
-    if not finding.figures:
-        return finding
-    figures = finding.figures[0]
+        try:  # files hold plain values, and other processes understand no others
+            decided = from_plain(to_plain(decided), Outcome)
+        except (InputError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            why = _describe_unwritable(error)
+            return replace(outcome, headline=f"{name} returned a RuleResult that cannot be written to a file: {why}")
+    if not decided.figures:
+        return decided
+    figures = decided.figures[0]
     return replace(
-        finding,
-        numbers={**list_numbers(figures), **finding.numbers},
-        statistics=(*describe_statistics(figures, context.tested_verdicts), *finding.statistics),
+        decided,
+        numbers={**list_numbers(figures), **decided.numbers},
+        statistics=(*describe_statistics(figures, context.tested_verdicts), *decided.statistics),
     )
 
 
-def _make_plain(finding: Finding, rule: str) -> Finding:
-    """Reduce the finding of a plugin to plain values, which files can hold and other processes understand."""
-    try:
-        return from_plain(to_plain(finding), Finding)
-    except InputError as error:
-        (problem,) = error.problems[:1]
-        what = f"{' > '.join(problem.path)}: {problem.complaint}"
-    except (TypeError, ValueError, AttributeError, OverflowError) as error:
-        what = str(error)
-    return Finding("error", f"{rule} returned a RuleResult that cannot be written to a file: {what}")
+def _describe_unwritable(error: Exception) -> str:
+    if not isinstance(error, InputError):
+        return str(error)
+    problem = error.problems[0]
+    return f"{' > '.join(problem.path)}: {problem.complaint}"
 
 
 def _name_rule(rule: RuleSpec) -> str:
     return f"rule {rule.kind.name} of {rule.kind.source}"
-
-
-def _begin_outcome(check: Check) -> Outcome:
-    """The parts of an outcome that are known before anything is checked."""
-    metric = check.part.metric
-    return Outcome(
-        id=check.id,
-        kind=check.family,
-        verdict="error",
-        headline="",
-        file=check.place.file,
-        line=check.place.line,
-        column=check.place.column,
-        name=check.rule.options.name if check.rule else "",
-        metric="" if metric is None else str(metric),
-        explained=metric is not None and metric.unit == "query" and not metric.needs & {"reference", "sessions"},
-        slice=str(check.slice),
-        tags=check.tags,
-    )
-
-
-def _complete(outcome: Outcome, finding: Finding) -> Outcome:
-    return replace(outcome, **{each.name: getattr(finding, each.name) for each in fields(Finding)})
 
 
 def _soften(outcome: Outcome, *, warns: bool) -> Outcome:
@@ -314,42 +297,33 @@ def _soften(outcome: Outcome, *, warns: bool) -> Outcome:
     return outcome
 
 
-def _describe_noise_of_times(metric: Metric, check: Check, scores: Scores, outcome: Outcome) -> str:
+def _describe_noise_of_times(metric: Metric, check: RuleCheck, scores: Scores, outcome: Outcome) -> str:
     """The noise of the times that a verdict rests on, and the option that lets them decide."""
     noise = describe_time_noise(scores.current, metric, scores.population.mask(check.slice))
     # A rule that only warns has failed here, and _soften() has not yet made a pass of it.
     failed = outcome.verdict == "fail" if check.only_warns else outcome.verdict == "pass" and outcome.warning
-    if failed and check.rule is not None and "on_fail" not in check.rule.options.model_fields_set:
+    if failed and "on_fail" not in check.rule.options.model_fields_set:
         return f"only a warning, as times vary from run to run: {noise}; on_fail: fail lets this rule decide"
     return noise
 
 
-def _report_missing_baseline(outcome: Outcome) -> Outcome:
+def _report_missing_baseline(outcome: Outcome, deleted: Path | None) -> Outcome:
+    if deleted is not None:  # it must be restored: accepting the current rankings would hide what they lost
+        return replace(
+            outcome,
+            verdict="fail",
+            headline=f"no baseline to compare with, but the last commit has one\n  {describe_restoring(deleted)}",
+            sentence="The baseline of this suite was deleted.",
+        )
     return replace(
         outcome,
         verdict="fail",
         headline="no baseline to compare with",
         sentence="No rankings of this suite have been accepted yet.",
+        compares=True,
         missing_baseline=True,
         acceptable=True,
     )
-
-
-def _report_deleted_baseline(check: Check, outcome: Outcome, inputs: Inputs) -> Outcome:
-    """A deleted baseline must be restored; accepting the current rankings would hide what they lost."""
-    assert inputs.stored.deleted is not None  # noqa: S101 - asked for by the caller
-    deleted = replace(
-        outcome,
-        verdict="fail",
-        warning=False,
-        broken=False,
-        headline=f"{outcome.headline}, but the last commit has one\n  {describe_restoring(inputs.stored.deleted)}",
-        sentence="The baseline of this suite was deleted.",
-        compares=False,
-        missing_baseline=False,
-        acceptable=False,
-    )
-    return _soften(deleted, warns=check.rule is not None and check.rule.options.on_fail == "warn")
 
 
 def _report_missing_anchor(outcome: Outcome, error: MissingAnchorError) -> Outcome:
@@ -360,26 +334,26 @@ def _report_missing_anchor(outcome: Outcome, error: MissingAnchorError) -> Outco
         verdict="fail",
         headline=f"{problem.complaint}\n  {problem.suggestion}",
         sentence="The rule compares with a pinned release of this suite, but none is pinned.",
+        compares=True,
         against="the anchor",
         missing_baseline=True,
     )
 
 
-def _has_something_to_check(rule: RuleSpec, check: Check, scores: Scores) -> bool:
+def _has_something_to_check(prepared: PreparedCheck) -> bool:
     """Tell whether a rule has anything to look at; one that is an error, or red, says so itself."""
-    if rule.kind.compares and scores.find_reference(rule).trusted is None:
+    if prepared.context is None:
         return True
     try:
-        return _has_enough(rule, make_context(check, rule, scores))
+        return _has_enough(prepared.check.rule, prepared.context)
     except IrevalError:
         return True
 
 
-def _report_nothing_checked(inputs: Outcome, checks: Sequence[Check], scores: Scores) -> Outcome:
+def _report_nothing_checked(inputs: Outcome, prepared: Sequence[PreparedCheck], scores: Scores) -> Outcome:
     """The outcome of the inputs of a suite whose rules had nothing to look at."""
     headline = "no rule of this suite judged anything"
-    compared = ((check, check.rule) for check in checks if check.rule is not None and check.rule.kind.compares)
-    new = any(_is_new(make_context(check, rule, scores)) for check, rule in compared)
+    new = any(_is_new(context) for check, context in prepared if context is not None and check.rule.kind.compares)
     remedy = "accept the current rankings" if new else "give it more queries, or lower min_queries"
     if not scores.population.counted_queries.any():
         headline += ": all queries are waived"
@@ -394,18 +368,17 @@ def _report_nothing_checked(inputs: Outcome, checks: Sequence[Check], scores: Sc
     )
 
 
-def _report_too_few(rule: RuleSpec, context: RuleContext) -> Finding | None:
-    """Rule on a slice that has no queries, or fewer than the rule wants; None if it has enough."""
+def _report_too_few(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> Outcome | None:
+    """Decide on a slice that has no queries, or fewer than the rule wants; None if it has enough."""
     if context.part.metric is None and not rule.kind.compares:
         return None
     if not _count_units(rule, context):
-        return _report_no_values(rule, context)
+        return _report_no_values(outcome, rule, context)
     worth, size = _measure_size(rule, context)
     if worth >= rule.options.query_minimum or _decides_itself(rule, context):
         return None
-    return Finding(
-        "inconclusive", f"{context.slice} has {size}, fewer than min_queries: {rule.options.query_minimum}; not judged"
-    )
+    few = f"{context.slice} has {size}, fewer than min_queries: {rule.options.query_minimum}; not judged"
+    return replace(outcome, verdict="inconclusive", headline=few)
 
 
 def _has_enough(rule: RuleSpec, context: RuleContext) -> bool:
@@ -443,15 +416,18 @@ def _decides_itself(rule: RuleSpec, context: RuleContext) -> bool:
     return rule.options.checks_few or (rule.options.facts.by_evidence and not context.slice.conditions)
 
 
-def _report_no_values(rule: RuleSpec, context: RuleContext) -> Finding:
-    """Rule on a slice without any value; it is an error only if the reason is unknown."""
+def _report_no_values(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> Outcome:
+    """Decide on a slice without any value; it is an error only if the reason is unknown."""
     inside = context.slice.mask(context.population.queries)
     if inside.any() and not (inside & context.population.counted_queries).any():
-        return Finding("inconclusive", f"all queries of {context.slice} are waived; not judged")
+        return replace(
+            outcome, verdict="inconclusive", headline=f"all queries of {context.slice} are waived; not judged"
+        )
     if not rule.kind.compares:
-        return Finding("error", f"no query of {context.slice} counts")
+        return replace(outcome, headline=f"no query of {context.slice} counts")
     if _is_new(context):
-        return Finding("inconclusive", f"no query of {context.slice} is in the baseline yet; not judged")
+        unknown = f"no query of {context.slice} is in the baseline yet; not judged"
+        return replace(outcome, verdict="inconclusive", headline=unknown)
     raise BaselineMisfitError(f"no query of {context.slice} has a value on both sides")
 
 

@@ -20,7 +20,7 @@ from pytest_ireval.gate.queries_and_judgments import Collection, DocumentNames
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.sensitivity import Known, estimate_spread
 from pytest_ireval.results.suite_result import QueryTable, RunResult
-from pytest_ireval.rules.planning import Check, compares_with_baseline
+from pytest_ireval.rules.planning import RuleCheck, compares_with_baseline
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.side import Scored, Side
 from pytest_ireval.statistics.differences import Floats
@@ -46,9 +46,8 @@ class ChanceOfRed(NamedTuple):
 def estimate_chance_of_red(known: Known, run: RunResult | None) -> ChanceOfRed:
     """Apply the rules to changes like that of ``run``; if it moved no query, to changes of the usual spread."""
     drawn_from, differences = _find_differences(known, run)
-    checks = [check for check in known.checks if check.rule is not None]
-    counted = [check for check in checks if _looks_at_values(check, differences)]
-    left_out = {check.id: _name_rule(check) for check in checks if check not in counted}
+    counted = [check for check in known.checks if _looks_at_values(check, differences)]
+    left_out = {check.id: _name_rule(check) for check in known.checks if check not in counted}
     if known.clusters is not None:
         return ChanceOfRed(None, why="queries of one cluster move together; ireval self-test measures it")
     if not differences:
@@ -69,7 +68,7 @@ def estimate_chance_of_red(known: Known, run: RunResult | None) -> ChanceOfRed:
     return ChanceOfRed(float(red.mean()), float(only_warned.mean()), drawn_from, names)
 
 
-def _name_rule(check: Check) -> str:
+def _name_rule(check: RuleCheck) -> str:
     return check.family if check.part.metric is None else f"{check.family} {check.part.metric}"
 
 
@@ -90,10 +89,10 @@ def _find_differences(known: Known, run: RunResult | None) -> tuple[str, Mapping
     return "earlier changes", {name: moves * spread for name, spread in known_spreads.items()}
 
 
-def _looks_at_values(check: Check, differences: Mapping[str, Floats]) -> bool:
+def _looks_at_values(check: RuleCheck, differences: Mapping[str, Floats]) -> bool:
     """Tell whether a rule looks at nothing but values of queries, now and in the baseline, whose moves are known."""
     metric = check.part.metric
-    if check.rule is None or metric is None or (check.rule.kind.compares and not compares_with_baseline(check.rule)):
+    if metric is None or (check.rule.kind.compares and not compares_with_baseline(check.rule)):
         return False
     # a time minus the difference of another query may be below 0; most rules about times only warn
     return str(metric) in differences and metric.unit == "query" and not metric.ratio

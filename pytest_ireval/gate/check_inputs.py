@@ -12,11 +12,12 @@ from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import BaselineError, BaselineMisfitError, InputError, IrevalError, Problem
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.comparison import ComparedSides
-from pytest_ireval.gate.finding import Finding, describe_error
+from pytest_ireval.gate.outcomes import report_error
 from pytest_ireval.gate.regrading import add_regraded_inputs, find_regraded_since_baseline
 from pytest_ireval.gate.run_context import RunContext
 from pytest_ireval.gate.score import Scores, find_unknown_ids
 from pytest_ireval.plugins.plugin_types import Part
+from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.new_document import NewDocumentOptions, find_prominent
 from pytest_ireval.words import format_count, format_some
@@ -29,15 +30,15 @@ MOST_CHANGED = 0.8
 """A broken ranker lists known documents; so large a share of unknown ones has new names."""
 
 
-def check_inputs(inputs: Inputs, scores: Scores, notes: Sequence[str], run: RunContext) -> Finding:
-    """Rule on the inputs, which fit together once they are collected; the facts tell what a reader should know."""
+def check_inputs(outcome: Outcome, inputs: Inputs, scores: Scores, notes: Sequence[str], run: RunContext) -> Outcome:
+    """Check the inputs, which fit together once they are collected; the facts tell what a reader should know."""
     suite, problem = inputs.suite, scores.baseline.problem
     locked = suite.judgments is not None and suite.judgments.lock
     if locked and problem is not None and not isinstance(problem, BaselineMisfitError):
-        return describe_error(problem)
+        return report_error(outcome, problem)
     renamed = find_id_problem(scores)
     if renamed is not None:
-        return describe_error(renamed)
+        return report_error(outcome, renamed)
     counts, recorded = scores.counts, inputs.current.recorded
     headline = f"{format_count(counts.queries, 'query')}, {counts.judged} of them judged; rankings: {inputs.source}"
     not_locked_yet = locked and inputs.stored.baseline is None
@@ -45,10 +46,11 @@ def check_inputs(inputs: Inputs, scores: Scores, notes: Sequence[str], run: RunC
     if recorded is not None:
         facts, headline = [headline, *facts], str(recorded)
     warning = not_locked_yet or recorded is not None
-    finding = Finding("pass", headline, facts=(*facts, *_list_facts(scores), *notes), warning=warning)
+    facts = [*facts, *_list_facts(scores), *notes]
+    outcome = replace(outcome, verdict="pass", headline=headline, facts=tuple(facts), warning=warning)
     if run.base is None:  # with a base, only grades that the branch itself changed are reported
-        finding = add_regraded_inputs(finding, find_regraded_since_baseline(inputs, scores))
-    return _add_new_documents(inputs, scores, finding)
+        outcome = add_regraded_inputs(outcome, find_regraded_since_baseline(inputs, scores))
+    return _add_new_documents(outcome, inputs, scores)
 
 
 def _list_facts(scores: Scores) -> Iterator[str]:
@@ -108,30 +110,30 @@ def _list_documents(rankings: Rankings, depth: int) -> Ids:
     return rankings.documents.take(np.flatnonzero(rank < depth))
 
 
-def _add_new_documents(inputs: Inputs, scores: Scores, finding: Finding) -> Finding:
+def _add_new_documents(outcome: Outcome, inputs: Inputs, scores: Scores) -> Outcome:
     """Make it inconclusive if a new document tops too many lists; a rule about these on all queries decides itself."""
     rules = [rule.options for rule in inputs.suite.rules if isinstance(rule.options, NewDocumentOptions)]
     comparison = _find_accepted(inputs, scores)
     if comparison is None or any(not options.where for options in rules):
-        return finding
+        return outcome
     called = scores.population.called
     expected = frozenset(called(document) for options in rules for document in options.expected)
     context = RuleContext(scores.population, comparison.current, comparison.reference, Part())
     found = find_prominent(context, expected)
     if not found.documents:
-        return finding
+        return outcome
     them = "it" if len(found.documents) == 1 else "them"
     judged = scores.population.judgments is not None
     return replace(
-        finding,
+        outcome,
         verdict="inconclusive",
         headline=found.describe(),
         sentence=f"Metrics count {them} as irrelevant, although no judgment says so." if judged else "",
         facts=(
             f"{f'judge {them}, or ' if judged else ''}if you expect {them} add the rule "
             f"new_document: {{{found.option}}}",
-            finding.headline,
-            *finding.facts,
+            outcome.headline,
+            *outcome.facts,
         ),
         warning=True,
     )

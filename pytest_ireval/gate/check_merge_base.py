@@ -13,48 +13,53 @@ from pytest_ireval.baseline.reading import format_checkout
 from pytest_ireval.baseline.record import Acceptance, Baseline
 from pytest_ireval.errors import BaselineError, IrevalError
 from pytest_ireval.gate.collect import Inputs
-from pytest_ireval.gate.finding import Finding, describe_error
-from pytest_ireval.gate.lowered_figures import ComparedFigure, can_fail, compare_figure, format_line
+from pytest_ireval.gate.lowered_figures import ComparedFigure, add_worst_queries, can_fail, compare_figure, format_line
 from pytest_ireval.gate.merge_base import MergeBaseScores, find_lack_at_base, refuse_too_little
 from pytest_ireval.gate.moved_references import add_moved_references, find_moved_references
+from pytest_ireval.gate.outcomes import report_error
 from pytest_ireval.gate.regrading import add_regraded, find_regraded_since_base
 from pytest_ireval.gate.run_context import RunContext
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.weaker_suite import Weakening, find_weakening
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.repositories.merge_base import MergeBase
+from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.planning import MetricOnSlice, compares_with_baseline
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.slices import WHOLE
-from pytest_ireval.rules.worst_queries import list_worst_changes
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_count, format_some
 
 
-def check_merge_base(held: Sequence[MetricOnSlice], inputs: Inputs, scores: Scores, run: RunContext) -> Finding:
+def check_merge_base(
+    outcome: Outcome, held: Sequence[MetricOnSlice], inputs: Inputs, scores: Scores, run: RunContext
+) -> Outcome:
     """Compare what later changes are compared with - the baseline, references, judgments, the suite - with the base.
 
     A branch that lowers any of it fails where the run says so, else that is a warning.
     """
     fails = run.lowering_fails
+    begun = outcome
     try:
-        finding = _check_baseline(held, inputs, scores, fails=fails)
+        outcome = _check_baseline(outcome, held, inputs, scores, fails=fails)
         if run.base is None:
-            return finding
+            return outcome
         tree = run.base.find_tree(inputs.suite.path.parent)
         at = None if inputs.merge_base is None else inputs.merge_base.at
         ranked = () if at is None or at.baseline is None else at.baseline.rankings[0].queries
         moved = find_moved_references(inputs, scores, run.base)
-        finding = add_moved_references(finding, moved, inputs.suite, tree.base, fails=fails)
-        finding = add_regraded(finding, find_regraded_since_base(inputs, scores, tree), fails=fails)
-        found = find_weakening(inputs.suite, inputs.collection.registry, tree, scores.population.queries, ranked)
-        return _add_weakening(finding, found, tree.base, fails=fails)
+        outcome = add_moved_references(outcome, moved, inputs.suite, tree.base, fails=fails)
+        outcome = add_regraded(outcome, find_regraded_since_base(inputs, scores, tree), fails=fails)
+        weakening = find_weakening(inputs.suite, inputs.collection.registry, tree, scores.population.queries, ranked)
+        return _add_weakening(outcome, weakening, tree.base, fails=fails)
     except IrevalError as error:
-        return describe_error(error)
+        return report_error(begun, error)
 
 
-def _check_baseline(held: Sequence[MetricOnSlice], inputs: Inputs, scores: Scores, *, fails: bool) -> Finding:
+def _check_baseline(
+    outcome: Outcome, held: Sequence[MetricOnSlice], inputs: Inputs, scores: Scores, *, fails: bool
+) -> Outcome:
     """Compare the stored baseline with the base's; ``fails`` makes a lower one red. Raises IrevalError if it cannot."""
     beginning, both, stored = inputs.merge_base, scores.merge_base, inputs.stored.baseline
     if beginning is None or both is None:
@@ -65,11 +70,12 @@ def _check_baseline(held: Sequence[MetricOnSlice], inputs: Inputs, scores: Score
     if inputs.stored.problem is not None:
         raise inputs.stored.problem
     if not any(compares_with_baseline(rule) for rule in inputs.suite.rules):
-        return Finding("pass", f"no rule compares with the baseline; the suite is as strict as at {at.base}")
+        headline = f"no rule compares with the baseline; the suite is as strict as at {at.base}"
+        return replace(outcome, verdict="pass", headline=headline)
     if at.baseline is None:
-        return _report_new_baseline(at, stored)
+        return _report_new_baseline(outcome, at, stored)
     if stored is None:
-        return _report_deleted_baseline(at, fails=fails)
+        return _report_deleted_baseline(outcome, at, fails=fails)
     lacks = {each: find_lack_at_base(each.metric, both, at, stored) for each in held}
     comparable = [each for each in held if not lacks[each]]
     figures = list(_compare_figures(comparable, inputs.suite, scores, at, stored))
@@ -77,10 +83,10 @@ def _check_baseline(held: Sequence[MetricOnSlice], inputs: Inputs, scores: Score
     lost = tuple(_find_lost_queries(scores.population, at, both))
     fails = fails and any(can_fail(each.held.metric, inputs.suite) for each in lowered)
     if lowered:
-        finding = _report_lowered(lowered, figures, at, fails=fails)
+        outcome = _report_lowered(outcome, lowered, figures, at, fails=fails)
         facts = (*_list_acceptances(at, stored), *lost)
     else:
-        finding = _report_not_lowered(comparable, figures, at, stored)
+        outcome = _report_not_lowered(outcome, comparable, figures, at, stored)
         facts = (*lost, *_list_acceptances(at, stored))
     compared = [each.held for each in figures]
     unpaired = [
@@ -94,23 +100,24 @@ def _check_baseline(held: Sequence[MetricOnSlice], inputs: Inputs, scores: Score
         *unpaired,
         *at.base.notes,
     )
-    warning = finding.warning or (finding.verdict == "pass" and bool(lost))
-    return replace(finding, facts=(*facts, *notes), warning=warning)
+    warning = outcome.warning or (outcome.verdict == "pass" and bool(lost))
+    return replace(outcome, facts=(*facts, *notes), warning=warning)
 
 
-def _report_new_baseline(at: BaselineAtBase, stored: Baseline | None) -> Finding:
-    """Rule on a suite that had no baseline at the base; git also knows which other baselines are gone."""
+def _report_new_baseline(outcome: Outcome, at: BaselineAtBase, stored: Baseline | None) -> Outcome:
+    """Decide on a suite that had no baseline at the base; git also knows which other baselines are gone."""
     here = "this branch has none either" if stored is None else "it is new on this branch"
     names = ", ".join(at.removed)
     gone = [f"removed since then, and not continued by a baseline of this branch: {names}"] if names else []
     headline = f"the suite had no baseline at {at.base}; {here}"
-    return Finding("pass", headline, facts=(*gone, *at.base.notes), warning=bool(gone))
+    facts = (*gone, *at.base.notes)
+    return replace(outcome, verdict="pass", headline=headline, facts=facts, warning=bool(gone))
 
 
-def _report_deleted_baseline(at: BaselineAtBase, *, fails: bool) -> Finding:
+def _report_deleted_baseline(outcome: Outcome, at: BaselineAtBase, *, fails: bool) -> Outcome:
     facts = (f"{format_checkout(at.base.short, at.base.top / at.file)} restores it", *at.base.notes)
     headline = f"the branch deleted the baseline that it had at {at.base}"
-    return Finding("fail" if fails else "pass", headline, facts=facts, warning=not fails)
+    return replace(outcome, verdict="fail" if fails else "pass", headline=headline, facts=facts, warning=not fails)
 
 
 def _compare_figures(
@@ -128,43 +135,52 @@ def _compare_figures(
 
 
 def _report_lowered(
-    lowered: Sequence[ComparedFigure], found: Sequence[ComparedFigure], at: BaselineAtBase, *, fails: bool
-) -> Finding:
+    outcome: Outcome,
+    lowered: Sequence[ComparedFigure],
+    figures: Sequence[ComparedFigure],
+    at: BaselineAtBase,
+    *,
+    fails: bool,
+) -> Outcome:
     worst = lowered[0]
     more = f", and {len(lowered) - 1} more" if len(lowered) > 1 else ""
-    beside = [each for each in found if each not in lowered and each.held.slice == WHOLE]
-    several = len({str(each.held.metric) for each in (*lowered, *beside)}) > 1
-    queries = list_worst_changes(worst.context, worst.values, failed=True)
-    return Finding(
-        "fail" if fails else "pass",
-        f"the branch lowers its baseline: {worst}{more}",
-        f"Baseline is what was accepted at {at.base}; now is what this branch has accepted.",
-        figures=tuple(format_line(each, several=several) for each in (*lowered, *beside)),
-        queries=queries.queries,
-        more_queries=queries.omitted_count,
-        worst=f"worst by {worst.held.metric}",
+    shown = [*lowered, *(figure for figure in figures if figure not in lowered and figure.held.slice == WHOLE)]
+    several = len({str(figure.held.metric) for figure in shown}) > 1
+    outcome = replace(
+        outcome,
+        verdict="fail" if fails else "pass",
+        headline=f"the branch lowers its baseline: {worst}{more}",
+        sentence=f"Baseline is what was accepted at {at.base}; now is what this branch has accepted.",
+        figures=tuple(format_line(figure, several=several) for figure in shown),
         warning=not fails,
         numbers=worst.numbers,
     )
+    return add_worst_queries(outcome, worst)
 
 
 def _report_not_lowered(
-    held: Sequence[MetricOnSlice], found: Sequence[ComparedFigure], at: BaselineAtBase, stored: Baseline
-) -> Finding:
+    outcome: Outcome,
+    held: Sequence[MetricOnSlice],
+    figures: Sequence[ComparedFigure],
+    at: BaselineAtBase,
+    stored: Baseline,
+) -> Outcome:
     if at.unchanged:
         headline = f"the baseline is the one of {at.base}"
-    elif found:
+    elif figures:
         headline = f"the branch lowers nothing of the baseline at {at.base}"
     elif held:
-        return Finding("inconclusive", f"no query has a value both in this baseline and in the one at {at.base}")
+        headline = f"no query has a value both in this baseline and in the one at {at.base}"
+        return replace(outcome, verdict="inconclusive", headline=headline)
     else:
         before = at.baseline.rankings if at.baseline is not None else ()
         changed = format_count(len(find_changed_queries(before, stored.rankings, stored.depth)), "query")
         headline = f"lists have no figure to lower; the lists of {changed} differ from those at {at.base}"
-    whole = [each for each in found if each.held.slice == WHOLE]
-    said = f": {', '.join(map(str, whole))}" if whole else ""
-    several = len(whole) > 1
-    return Finding("pass", headline + said, figures=tuple(format_line(each, several=several) for each in whole))
+    whole = [figure for figure in figures if figure.held.slice == WHOLE]
+    if whole:
+        headline += f": {', '.join(map(str, whole))}"
+    lines = tuple(format_line(figure, several=len(whole) > 1) for figure in whole)
+    return replace(outcome, verdict="pass", headline=headline, figures=lines)
 
 
 NAMED = 10
@@ -221,20 +237,20 @@ def _find_lost_queries(population: Population, at: BaselineAtBase, both: MergeBa
         yield f"{queries} of the base without a value in this baseline: {format_some(list(lost))}"
 
 
-def _add_weakening(finding: Finding, found: Weakening, base: MergeBase, *, fails: bool) -> Finding:
+def _add_weakening(outcome: Outcome, weakening: Weakening, base: MergeBase, *, fails: bool) -> Outcome:
     """Add the changes that make the suite weaker; they fail if ``fails`` is set, else they are a warning."""
-    other = tuple(f"also changed: {each}" for each in found.other)
-    if not found.weaker:
-        return replace(finding, facts=(*finding.facts, *other))
-    if finding.verdict != "pass" or finding.warning:
-        headline = f"{finding.headline}; the suite is also weaker"
-        return replace(finding, headline=headline, facts=(*found.weaker, *other, *finding.facts))
-    first, *rest = found.weaker
+    other = tuple(f"also changed: {change}" for change in weakening.other)
+    if not weakening.weaker:
+        return replace(outcome, facts=(*outcome.facts, *other))
+    if outcome.verdict != "pass" or outcome.warning:
+        headline = f"{outcome.headline}; the suite is also weaker"
+        return replace(outcome, headline=headline, facts=(*weakening.weaker, *other, *outcome.facts))
+    first, *rest = weakening.weaker
     return replace(
-        finding,
+        outcome,
         verdict="fail" if fails else "pass",
         headline=f"the suite is weaker than at {base}: {first}{f', and {len(rest)} more' if rest else ''}",
         sentence="A weaker suite can pass changes that the stricter one would have failed.",
-        facts=(*rest, *other, finding.headline, *finding.facts),
+        facts=(*rest, *other, outcome.headline, *outcome.facts),
         warning=not fails,
     )

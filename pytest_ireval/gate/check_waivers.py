@@ -9,10 +9,10 @@ from typing import NamedTuple
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.views import split_queries
 from pytest_ireval.gate.collect import Inputs
-from pytest_ireval.gate.finding import Finding
 from pytest_ireval.gate.notes import describe_time_left
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.score_rankings import score_rankings
+from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.rules.side import Side
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.suite.suite import Waiver
@@ -63,26 +63,28 @@ def _keep_queries(side: Side, queries: frozenset[str]) -> list[Rankings]:
     return [split_queries(each, queries.__contains__)[0] for each in side.rankings]
 
 
-def check_waiver(waiver: Waiver, inputs: Inputs, loss: WaivedLoss | None) -> Finding:
+def check_waiver(outcome: Outcome, waiver: Waiver, inputs: Inputs, loss: WaivedLoss | None) -> Outcome:
     """Fail where a waiver is over; a waived query that got worse is a warning."""
     queries = inputs.collection.population.queries
     if waiver.query not in queries.position:
-        return Finding("error", f"waives query {waiver.query!r}, which is not in {queries.origin}")
+        return replace(outcome, headline=f"waives query {waiver.query!r}, which is not in {queries.origin}")
     if waiver.until < inputs.today:
-        return Finding(
-            "fail",
-            f"the waiver of {waiver.query} ended on {waiver.until}",
-            f"It was given for: {waiver.reason}. Its query counts again; renew or remove the waiver.",
+        return replace(
+            outcome,
+            verdict="fail",
+            headline=f"the waiver of {waiver.query} ended on {waiver.until}",
+            sentence=f"It was given for: {waiver.reason}. Its query counts again; renew or remove the waiver.",
         )
     left = describe_time_left(waiver, inputs.today)
     facts = (f"it ends {left}",) if left else ()
     headline = f"{waiver.query} is waived until {waiver.until}: {waiver.reason}"
     if loss is None:
-        return Finding("pass", headline, facts=facts)
+        return replace(outcome, verdict="pass", headline=headline, facts=facts)
     numbers = {"value": loss.now, "baseline": loss.baseline, "change": loss.now - loss.baseline}
-    return Finding(
-        "pass",
-        f"the waived query {waiver.query} got worse: {loss}",
+    return replace(
+        outcome,
+        verdict="pass",
+        headline=f"the waived query {waiver.query} got worse: {loss}",
         facts=(headline, *facts),
         warning=True,
         numbers=numbers,

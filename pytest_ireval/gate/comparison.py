@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from pytest_ireval.baseline.record import Acceptance
@@ -53,6 +54,8 @@ class ScoredReference:
     comparison: ComparedSides | None = None
     problem: IrevalError | None = None
     """The reason why rules cannot compare with it; reports may show the comparison all the same."""
+    deleted: Path | None = None
+    """The file that the last commit has, where there is none here."""
     cause: Cause | None = None
     """The changes since it was accepted; None for other sources."""
     redefined: Mapping[str, IrevalError] = field(default_factory=dict)

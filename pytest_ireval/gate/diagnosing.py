@@ -17,7 +17,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.results.outcome import Cause, Diagnosis, Outcome
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.planning import INPUTS, Check
+from pytest_ireval.rules.planning import INPUTS, Check, select_rule_checks
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.ranking_change import MOST_NAMED, DiagnosesFound, RankingChange, run_diagnoses
 from pytest_ireval.rules.side import Side
@@ -47,10 +47,10 @@ def diagnose_change(
     """Plain causes of red or doubtful outcomes; without any, only causes that are a defect in any case."""
     # a warning about the inputs, such as answers that are recordings, is no doubt about the rankings
     doubtful = [each for each in outcomes if each.verdict != "pass" or (each.warning and each.id != INPUTS)]
-    by_id, source = {check.id: check for check in checks}, inputs.suite.source
+    by_id, source = {check.id: check for check in select_rule_checks(checks)}, inputs.suite.source
     ordered = sorted(doubtful, key=lambda each: each.verdict != "fail")
-    compared = (by_id[each.id] for each in ordered if by_id[each.id].rule and each.compares)
-    references = (*(scores.find_reference(check.rule) for check in compared if check.rule), scores.baseline)
+    rules = (by_id[each.id].rule for each in ordered if each.compares)
+    references = (*map(scores.find_reference, rules), scores.baseline)
     comparison = next((each.trusted for each in references if each.trusted is not None), None)
     if comparison is None or source is None:
         return DiagnosesFound((), ())

@@ -1,16 +1,16 @@
-"""A figure of two references beside each other, and the finding that a branch lowers one."""
+"""A figure of two references beside each other, and the outcome of a branch that lowers one."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import NamedTuple
 
-from pytest_ireval.gate.finding import Finding
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.results.outcome import SliceFigures
+from pytest_ireval.results.outcome import Outcome, SliceFigures
 from pytest_ireval.rules.context import RuleContext, ValuesOnBothSides
 from pytest_ireval.rules.metric_change import compare_figures
 from pytest_ireval.rules.planning import MetricOnSlice
+from pytest_ireval.rules.worst_queries import list_worst_changes
 from pytest_ireval.suite.suite import Suite
 
 SAME = 1e-9
@@ -63,25 +63,52 @@ def compare_figure(context: RuleContext, held: MetricOnSlice) -> ComparedFigure 
     return ComparedFigure(held, context, values, figures, -context.sign * (figures.now - figures.baseline))
 
 
-def add_finding(finding: Finding, found: Finding, *, fails: bool) -> Finding:
-    """The finding with one more way in which the branch lowers what later changes are compared with."""
-    if finding.verdict == "pass" and not finding.warning:
+def add_loss(
+    outcome: Outcome,
+    headline: str,
+    *,
+    fails: bool,
+    sentence: str = "",
+    facts: tuple[str, ...] = (),
+    worst: ComparedFigure | None = None,
+    figures: tuple[SliceFigures, ...] = (),
+    lists_queries: bool = False,
+) -> Outcome:
+    """Add one more way in which the branch lowers what later changes are compared with.
+
+    ``worst`` is the figure that fell most; ``lists_queries`` shows its worst queries. The first loss takes the place of
+    an outcome that is a plain pass.
+    """
+    numbers = {} if worst is None else worst.numbers
+    if outcome.verdict != "pass" or outcome.warning:
+        verdict = outcome.verdict if outcome.verdict != "pass" else "fail" if fails else "pass"
         return replace(
-            found,
-            verdict="fail" if fails else "pass",
-            warning=not fails,
-            facts=(*found.facts, finding.headline, *finding.facts),
+            outcome,
+            verdict=verdict,
+            warning=verdict == "pass",
+            headline=f"{outcome.headline}; {headline}",
+            facts=(*facts, *outcome.facts),
+            figures=(*outcome.figures, *figures),
+            numbers=outcome.numbers or numbers,
         )
-    verdict = finding.verdict if finding.verdict != "pass" else "fail" if fails else "pass"
-    return replace(
-        finding,
-        verdict=verdict,
-        warning=verdict == "pass",
-        headline=f"{finding.headline}; {found.headline}",
-        facts=(*found.facts, *finding.facts),
-        figures=(*finding.figures, *found.figures),
-        numbers=finding.numbers or found.numbers,
+    outcome = replace(
+        outcome,
+        verdict="fail" if fails else "pass",
+        warning=not fails,
+        headline=headline,
+        sentence=sentence,
+        facts=(*facts, outcome.headline, *outcome.facts),
+        figures=figures,
+        numbers=numbers,
     )
+    return add_worst_queries(outcome, worst) if worst is not None and lists_queries else outcome
+
+
+def add_worst_queries(outcome: Outcome, worst: ComparedFigure) -> Outcome:
+    """Add the queries on which a figure fell most."""
+    queries = list_worst_changes(worst.context, worst.values, failed=True)
+    title = f"worst by {worst.held.metric}"
+    return replace(outcome, queries=queries.queries, more_queries=queries.omitted_count, worst=title)
 
 
 def can_fail(metric: Metric, suite: Suite) -> bool:

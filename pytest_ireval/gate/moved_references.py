@@ -13,8 +13,7 @@ from pytest_ireval.baseline.at_base import BaselineAtBase, find_anchor_at_base
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.fetching import fetch_rankings
-from pytest_ireval.gate.finding import Finding
-from pytest_ireval.gate.lowered_figures import ComparedFigure, add_finding, can_fail, compare_figure, format_line
+from pytest_ireval.gate.lowered_figures import ComparedFigure, add_loss, can_fail, compare_figure, format_line
 from pytest_ireval.gate.merge_base import refuse_too_little, score_baseline
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.score_rankings import score_rankings, share_queries
@@ -22,11 +21,10 @@ from pytest_ireval.gate.weaker_suite import pair_checks, queries_at_base, suite_
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.repositories.merge_base import MergeBase
 from pytest_ireval.repositories.tree import BaseRef, Tree
-from pytest_ireval.results.outcome import SliceFigures
+from pytest_ireval.results.outcome import Outcome, SliceFigures
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.planning import Check, MetricOnSlice, plan_checks
+from pytest_ireval.rules.planning import MetricOnSlice, RuleCheck, plan_checks
 from pytest_ireval.rules.side import Side
-from pytest_ireval.rules.worst_queries import list_worst_changes
 from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.sources.run import RunOptions, find_files
 from pytest_ireval.suite.suite import Reference, SourceSpec, Suite
@@ -69,11 +67,6 @@ def _names_a_reference(suite: Suite) -> bool:
     return any(not asked.options.facts.reference.stored for asked in suite.rules)
 
 
-def _reference_of(check: Check) -> Reference | None:
-    """The reference of a check that compares, or that a threshold about two lists names."""
-    return None if check.rule is None else check.rule.options.facts.reference
-
-
 @dataclass(frozen=True, eq=False)
 class _ReferenceComparer:
     """The suite now and at the merge base."""
@@ -84,10 +77,10 @@ class _ReferenceComparer:
     tree: Tree
     then: Suite
 
-    def is_moved(self, check: Check, other: Check) -> bool:
+    def is_moved(self, check: RuleCheck, other: RuleCheck) -> bool:
         """Tell whether the reference of a check is another one now."""
-        before, now = _reference_of(check), _reference_of(other)
-        if before is None or now is None or (before.stored and now.stored):
+        before, now = check.rule.options.facts.reference, other.rule.options.facts.reference
+        if before.stored and now.stored:
             return False
         if before.anchored and now.anchored:
             at = self._anchor()
@@ -100,11 +93,9 @@ class _ReferenceComparer:
         here = [_name_in_git(file, self.tree) for file in find_files(now.source.options, self.inputs.suite.path.parent)]
         return bool(paths) and (paths != here or any(path in self.tree.changes for path in paths))
 
-    def compare(self, check: Check, other: Check) -> MovedReference:
+    def compare(self, check: RuleCheck, other: RuleCheck) -> MovedReference:
         """Score both references by the metric of the check, on its slice."""
-        before, now = _reference_of(check), _reference_of(other)
-        assert before is not None  # noqa: S101 - it is moved
-        assert now is not None  # noqa: S101
+        before, now = check.rule.options.facts.reference, other.rule.options.facts.reference
         words, was = self._words(now, self.inputs.suite), self._words(before, self.then)
         moved = MovedReference(other.id, words if words == was else f"{words}; at the base: {was}")
         metric = other.part.metric
@@ -115,15 +106,14 @@ class _ReferenceComparer:
         except IrevalError as error:
             return replace(moved, why=" ".join(str(error).split()))
 
-    def _figure(self, before: Reference, other: Check, metric: Metric) -> ComparedFigure | None:
-        reference, collection = _reference_of(other), self.inputs.collection
-        if reference is not None and reference.stored:
+    def _figure(self, before: Reference, other: RuleCheck, metric: Metric) -> ComparedFigure | None:
+        collection = self.inputs.collection
+        if other.rule.options.facts.reference.stored:
             stored = self.inputs.stored.baseline
             if stored is None:
                 raise BaselineError("there is no baseline now")
             ours = score_baseline(collection, stored, "the baseline now", [metric])
         else:
-            assert other.rule is not None  # noqa: S101 - it has a reference
             usable = self.scores.find_reference(other.rule).trusted
             if usable is None:
                 return None  # the rule itself is an error
@@ -212,53 +202,53 @@ NAMED = 10
 
 
 def add_moved_references(
-    finding: Finding, moved: Sequence[MovedReference], suite: Suite, base: MergeBase, *, fails: bool
-) -> Finding:
+    outcome: Outcome, moved: Sequence[MovedReference], suite: Suite, base: MergeBase, *, fails: bool
+) -> Outcome:
     """Add the rules that compare with another reference than at the base.
 
     A lower one, and one that nobody can compare, is as a lowered baseline; any other is only named.
     """
-    figures = [(each, each.figure) for each in moved if each.figure is not None]
-    lowered = sorted(((each, it) for each, it in figures if it.lowered), key=lambda pair: -pair[1].drop_as_share)
-    unknown = [each for each in moved if each.why]
+    figures = [(reference, reference.figure) for reference in moved if reference.figure is not None]
+    lowered = [(reference, figure) for reference, figure in figures if figure.lowered]
+    lowered.sort(key=lambda pair: -pair[1].drop_as_share)
+    unknown = [reference for reference in moved if reference.why]
     named = {
-        f"also changed: what {each.check} compares with ({each.words}): {it}" for each, it in figures if not it.lowered
+        f"also changed: what {reference.check} compares with ({reference.words}): {figure}"
+        for reference, figure in figures
+        if not figure.lowered
     }
     named |= {
-        f"also changed: what {each.check} compares with ({each.words})"
-        for each in moved
-        if not each.why and each.figure is None
+        f"also changed: what {reference.check} compares with ({reference.words})"
+        for reference in moved
+        if not reference.why and reference.figure is None
     }
-    facts = [f"{each.check} compares with {each.words}: {it}" for each, it in lowered[1:]]
-    facts += [f"{each.check} compares with {each.words}, which cannot be compared: {each.why}" for each in unknown]
+    facts = [f"{reference.check} compares with {reference.words}: {figure}" for reference, figure in lowered[1:]]
+    facts += [
+        f"{reference.check} compares with {reference.words}, which cannot be compared: {reference.why}"
+        for reference in unknown
+    ]
     facts = [*facts[:NAMED], *sorted(named)[:NAMED]]
     if not lowered and not unknown:
-        return replace(finding, facts=(*finding.facts, *facts))
-    first = lowered[0][0] if lowered else unknown[0]
+        return replace(outcome, facts=(*outcome.facts, *facts))
     others = len(lowered) + len(unknown) - 1
     more = f", and {others} more" if others else ""
-    sentence = f"Baseline is the reference at {base}; now is that of this branch."
     if not lowered:
+        first = unknown[0]
         headline = f"{first.check} compares with another reference than at {base}: {first.words}{more}"
-        return add_finding(finding, Finding("pass", headline, facts=tuple(facts)), fails=fails)
-    worst = lowered[0][1]
-    queries = list_worst_changes(worst.context, worst.values, failed=True)
-    found = Finding(
-        "pass",
+        return add_loss(outcome, headline, fails=fails, facts=tuple(facts))
+    first, worst = lowered[0]
+    return add_loss(
+        outcome,
         f"the branch lowers what {first.check} compares with ({first.words}): {worst}{more}",
-        sentence,
-        figures=tuple(_format_reference_line(each) for _, each in lowered),
-        queries=queries.queries,
-        more_queries=queries.omitted_count,
-        worst=f"worst by {worst.held.metric}",
+        fails=fails and (bool(unknown) or any(can_fail(figure.held.metric, suite) for _, figure in lowered)),
+        sentence=f"Baseline is the reference at {base}; now is that of this branch.",
         facts=tuple(facts),
-        numbers=worst.numbers,
-    )
-    return add_finding(
-        finding, found, fails=fails and (bool(unknown) or any(can_fail(each.held.metric, suite) for _, each in lowered))
+        worst=worst,
+        figures=tuple(_format_reference_line(figure) for _, figure in lowered),
+        lists_queries=True,
     )
 
 
-def _format_reference_line(each: ComparedFigure) -> SliceFigures:
-    line = format_line(each, several=True)
+def _format_reference_line(figure: ComparedFigure) -> SliceFigures:
+    line = format_line(figure, several=True)
     return replace(line, slice=f"{line.slice}, reference")

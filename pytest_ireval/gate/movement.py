@@ -16,13 +16,14 @@ from pytest_ireval.rules.accepted_chain import AcceptedChain, AcceptedChange
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.metric_change import MetricChange
 from pytest_ireval.rules.planning import (
-    Check,
     MetricOnSlice,
+    RuleCheck,
     compares_with_anchor,
     list_anchored_means,
     list_compared_figures,
     needs_queries,
     plan_checks,
+    select_rule_checks,
 )
 from pytest_ireval.rules.population import Population
 from pytest_ireval.statistics.differences import Floats, differences
@@ -47,7 +48,7 @@ def measure_movement(scores: Scores) -> Movement:
     if baseline is None:
         return NO_MOVEMENT
     suite, queries = scores.collection.suite, scores.population.queries
-    checks = plan_checks(suite, queries if needs_queries(suite) else None)
+    checks = select_rule_checks(plan_checks(suite, queries if needs_queries(suite) else None))
     anchor = _find_anchor(scores)
     return Movement(
         round_spreads(_measure_spreads(scores.population, checks, baseline)),
@@ -74,7 +75,7 @@ def _find_anchor(scores: Scores) -> ComparedSides | None:
 
 
 def _measure_spreads(
-    population: Population, checks: Sequence[Check], baseline: ComparedSides
+    population: Population, checks: Sequence[RuleCheck], baseline: ComparedSides
 ) -> Iterator[tuple[str, float]]:
     for held in list_compared_figures(checks):
         gains = _measure_gains(population, held, baseline)
@@ -84,7 +85,7 @@ def _measure_spreads(
 
 
 def _measure_steps(
-    population: Population, checks: Sequence[Check], baseline: ComparedSides, anchor: ComparedSides
+    population: Population, checks: Sequence[RuleCheck], baseline: ComparedSides, anchor: ComparedSides
 ) -> Iterator[tuple[str, Step]]:
     for held in list_anchored_means(checks):
         step = _measure_step(population, held, baseline, anchor)

@@ -92,7 +92,7 @@ def _format_anchor_command(suite: Suite) -> str:
 def compare_with_baseline(inputs: Inputs, current: Side) -> ScoredReference:
     """Score the stored baseline with the current judgments and metrics; without one, there is nothing to compare."""
     if inputs.stored.baseline is None:
-        return ScoredReference(problem=inputs.stored.problem)
+        return ScoredReference(problem=inputs.stored.problem, deleted=inputs.stored.deleted)
     return _compare_with_stored(inputs, current, inputs.stored.baseline, _describe_baseline(inputs.suite))
 
 

@@ -12,16 +12,16 @@ from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, IrevalError
 from pytest_ireval.gate.collect import Inputs
-from pytest_ireval.gate.finding import Finding
-from pytest_ireval.gate.lowered_figures import SAME, ComparedFigure, add_finding, compare_figure, format_line
+from pytest_ireval.gate.lowered_figures import SAME, ComparedFigure, add_loss, compare_figure, format_line
 from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.score_rankings import score_rankings
 from pytest_ireval.gate.weaker_suite import judgments_at_base, suite_at_base
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.repositories.tree import Tree
+from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.planning import MetricOnSlice, plan_checks
+from pytest_ireval.rules.planning import MetricOnSlice, plan_checks, select_rule_checks
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.slices import WHOLE
@@ -256,8 +256,8 @@ def _list_judged_figures(scores: Scores) -> list[MetricOnSlice]:
     checks = plan_checks(scores.collection.suite, scores.population.queries)
     about = [
         (check.part.metric, check.slice)
-        for check in checks
-        if check.rule and check.rule.kind.compares and check.part.metric is not None
+        for check in select_rule_checks(checks)
+        if check.rule.kind.compares and check.part.metric is not None
     ]
     judged = [(metric, each) for metric, each in about if metric.reads_judgments and "reference" not in metric.needs]
     metrics = {str(metric): metric for metric, _ in judged}
@@ -269,21 +269,20 @@ NAMED = 10
 """The most regraded judgments that are named."""
 
 
-def add_regraded(finding: Finding, regraded: Regraded | None, *, fails: bool) -> Finding:
+def add_regraded(outcome: Outcome, regraded: Regraded | None, *, fails: bool) -> Outcome:
     """Add the grades that a branch changed in its own favour."""
     if regraded is None:
-        return finding
-    sentence = "Baseline is what was accepted at the base, under the grades of then; now is it under those of now."
+        return outcome
     line = format_line(regraded.baseline, several=True)
-    found = Finding(
-        "pass",
+    return add_loss(
+        outcome,
         f"in this branch {regraded}",
-        sentence,
-        figures=(replace(line, slice=f"{line.slice}, regraded"),),
+        fails=fails,
+        sentence="Baseline is what was accepted at the base, under the grades of then; now is it under those of now.",
         facts=_list_edits(regraded),
-        numbers=regraded.baseline.numbers,
+        worst=regraded.baseline,
+        figures=(replace(line, slice=f"{line.slice}, regraded"),),
     )
-    return add_finding(finding, found, fails=fails)
 
 
 def _list_edits(regraded: Regraded) -> tuple[str, ...]:
@@ -292,14 +291,14 @@ def _list_edits(regraded: Regraded) -> tuple[str, ...]:
     return (*regraded.edits[1:NAMED], *more)
 
 
-def add_regraded_inputs(finding: Finding, regraded: Regraded | None) -> Finding:
-    """Add to the finding on the inputs that grades changed in favour of this run since the baseline was accepted."""
+def add_regraded_inputs(outcome: Outcome, regraded: Regraded | None) -> Outcome:
+    """Add to the outcome of the inputs that grades changed in favour of this run since the baseline was accepted."""
     if regraded is None:
-        return finding
+        return outcome
     return replace(
-        finding,
+        outcome,
         warning=True,
         headline=f"since the baseline was accepted, {regraded}",
-        facts=(*_list_edits(regraded), finding.headline, *finding.facts),
+        facts=(*_list_edits(regraded), outcome.headline, *outcome.facts),
         numbers=regraded.baseline.numbers,
     )

@@ -39,7 +39,13 @@ from pytest_ireval.results.suite_result import (
 )
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.metric_change import compare_figures
-from pytest_ireval.rules.planning import MOST_VALUES, Check, find_checks_that_cannot_fail, find_rules_of_few_weights
+from pytest_ireval.rules.planning import (
+    MOST_VALUES,
+    Check,
+    find_checks_that_cannot_fail,
+    find_rules_of_few_weights,
+    select_rule_checks,
+)
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.side import Scored, Side
 from pytest_ireval.rules.slices import WHOLE, Slice
@@ -120,8 +126,9 @@ def _begin_result(
 
 
 def _note_checks(checks: Sequence[Check], population: Population) -> Iterator[str]:
-    yield from find_checks_that_cannot_fail(checks, population.queries)
-    yield from find_rules_of_few_weights(checks, population.queries, population.weights)
+    rule_checks = select_rule_checks(checks)
+    yield from find_checks_that_cannot_fail(rule_checks, population.queries)
+    yield from find_rules_of_few_weights(rule_checks, population.queries, population.weights)
 
 
 def _describe_grades(suite: Suite, judgments: Judgments | None) -> str:
@@ -297,7 +304,7 @@ def _average_curves(scores: Scores, checks: Sequence[Check]) -> Iterator[SliceCu
     there = ~np.isnan(now[:, 0])
     if before is not None:
         there &= ~np.isnan(before[:, 0])
-    for within in dict.fromkeys((WHOLE, *(check.slice for check in checks if check.rule is not None))):
+    for within in dict.fromkeys((WHOLE, *(check.slice for check in select_rule_checks(checks)))):
         rows = np.flatnonzero(scores.population.mask(within) & there)
         if rows.size:
             baseline = None if before is None else _average_rows(before[rows])

@@ -17,11 +17,12 @@ from datetime import date
 
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.gate.apply import apply_checks, describe_broken_suite
+from pytest_ireval.gate.apply import apply_checks
 from pytest_ireval.gate.clock import read_date
 from pytest_ireval.gate.collect import Inputs, collect_inputs
 from pytest_ireval.gate.explain import explain_outcomes
 from pytest_ireval.gate.needs import needs_columns, refuse_unmet_needs, refuse_wrong_requests, requests_name_columns
+from pytest_ireval.gate.outcomes import report_broken_suite
 from pytest_ireval.gate.queries_and_judgments import read_suite_judgments, read_suite_queries
 from pytest_ireval.gate.result import make_broken_result, make_result
 from pytest_ireval.gate.run_context import RunContext
@@ -105,6 +106,6 @@ def gate_suite(
         explained = explain_outcomes(inputs, scores, plan.checks, outcomes, run.last_run)
         result = make_result(inputs, scores, plan.checks, explained)
     except IrevalError as error:
-        broken = [describe_broken_suite(check, error) for check in chosen]
+        broken = [report_broken_suite(check, error) for check in chosen]
         return GatedSuite(mask_secrets(make_broken_result(suite, registry, plan.checks, broken, error)))
     return GatedSuite(mask_secrets(result), inputs, scores)

@@ -19,13 +19,18 @@ from pytest_ireval.gate.queries_and_judgments import read_suite_queries, read_we
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.rules.metric_change import distance_to_worst
-from pytest_ireval.rules.planning import Check, compares_with_baseline, number_clusters, plan_checks
+from pytest_ireval.rules.planning import (
+    RuleCheck,
+    compares_with_baseline,
+    number_clusters,
+    plan_checks,
+    select_rule_checks,
+)
 from pytest_ireval.rules.slices import WHOLE, Slice
 from pytest_ireval.rules.wording import LOW_BASELINE
 from pytest_ireval.statistics.differences import Floats
 from pytest_ireval.statistics.estimate import Counts, Weighting, weighting
 from pytest_ireval.statistics.resolution import LEVEL, false_alarm, likely_spread, queries_needed, resolution
-from pytest_ireval.suite.options import RuleFacts
 from pytest_ireval.suite.quantities import Tolerance
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_count, format_magnitude, round_estimate
@@ -34,7 +39,7 @@ from pytest_ireval.words import format_count, format_magnitude, round_estimate
 def collect_known(suite: Suite, registry: Registry, today: date) -> Known:
     """Collect it; raises SuiteError for rules that make no sense, and BaselineError for an unreadable baseline."""
     queries = read_suite_queries(suite, registry)
-    checks = plan_checks(suite, queries)
+    checks = tuple(select_rule_checks(plan_checks(suite, queries)))
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
     weights = None if queries is None else read_weights(suite, queries)
     clusters = None if queries is None else number_clusters(suite, queries)
@@ -118,7 +123,7 @@ class Known:
 
     suite: Suite
     registry: Registry
-    checks: tuple[Check, ...]
+    checks: tuple[RuleCheck, ...]
     queries: Queries | None
     """None: the suite names none."""
     weights: Floats | None = None
@@ -138,7 +143,7 @@ class Known:
 class Outlook:
     """One rule on one slice."""
 
-    check: Check
+    check: RuleCheck
     metric: str
     slice: str
     queries: int
@@ -195,20 +200,20 @@ def foresee_rules(known: Known, drop: Tolerance | None = None, queries: int | No
     return tuple(_foresee(known, check, metric, drop, queries) for check, metric in _list_compared_means(known.checks))
 
 
-def _list_compared_means(checks: Sequence[Check]) -> Iterator[tuple[Check, Metric]]:
+def _list_compared_means(checks: Sequence[RuleCheck]) -> Iterator[tuple[RuleCheck, Metric]]:
     """The checks of means over the values of single lists."""
     for check in checks:
         metric = check.part.metric
-        if check.rule is None or metric is None or not compares_with_baseline(check.rule):
+        if metric is None or not compares_with_baseline(check.rule):
             continue
         of_ratios = metric.ratio and check.rule.options.facts.by_evidence  # spreads of ratios are not kept
         if metric.aggregate == "mean" and "reference" not in metric.needs and not of_ratios:
             yield check, metric
 
 
-def _foresee(known: Known, check: Check, metric: Metric, drop: Tolerance | None, queries: int | None) -> Outlook:
+def _foresee(known: Known, check: RuleCheck, metric: Metric, drop: Tolerance | None, queries: int | None) -> Outlook:
     values = _collect_values(known, metric, check.slice)
-    facts = check.rule.options.facts if check.rule else RuleFacts()
+    facts = check.rule.options.facts
     found = Outlook(
         check,
         str(metric),
@@ -237,7 +242,7 @@ def _foresee(known: Known, check: Check, metric: Metric, drop: Tolerance | None,
 
 def _count_tests(known: Known) -> int:
     """Count the verdicts that evidence decides: the smallest p is multiplied by this number."""
-    return sum(check.rule is not None and check.rule.options.facts.by_evidence for check in known.checks)
+    return sum(check.rule.options.facts.by_evidence for check in known.checks)
 
 
 def _add_power(found: Outlook, weigh: Weighting | None) -> Outlook:
@@ -294,9 +299,9 @@ def _count_queries(known: Known, within: Slice) -> int:
     )
 
 
-def _weigh_queries(known: Known, check: Check, metric: Metric) -> Weighting | None:
+def _weigh_queries(known: Known, check: RuleCheck, metric: Metric) -> Weighting | None:
     """The weights and clusters of a rule's queries; None where they are unknown."""
-    facts = check.rule.options.facts if check.rule is not None else RuleFacts()
+    facts = check.rule.options.facts
     stored = known.stored.metrics.get(str(metric)) if known.stored is not None else None
     if known.queries is None or stored is None or metric.unit != "query":
         return None

@@ -16,9 +16,8 @@ from pytest_ireval.results.outcome import Diagnosis, Outcome
 from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.metric_change import has_no_weight, select_weights, weighted_mean
-from pytest_ireval.rules.planning import INPUTS, Check
+from pytest_ireval.rules.planning import INPUTS, Check, RuleCheck, select_rule_checks
 from pytest_ireval.rules.unjudged_effect import UnjudgedEffect
-from pytest_ireval.suite.options import RuleFacts
 from pytest_ireval.suite.quantities import Tolerance
 from pytest_ireval.words import format_count
 
@@ -26,7 +25,7 @@ MOST_TO_JUDGE = 500
 """The most that are listed for a suite: more than a team judges before the next run."""
 
 
-class Open(NamedTuple):
+class PossibleEffect(NamedTuple):
     """The possible effect of unjudged documents on one outcome."""
 
     context: RuleContext
@@ -45,18 +44,24 @@ def list_documents_to_judge(
 
     Where ids were changed, or a plain cause explains most of the loss, judging does not help: nothing is listed.
     """
-    by_id = {check.id: check for check in checks}
-    asked = {each.id: by_id[each.id] for each in outcomes if _depends_on_judgments(each, by_id[each.id])}
-    if asked and find_changed_ids(scores) is not None:
-        return tuple(_report_renamed_ids(each) if each.id in asked else each for each in outcomes), ()
+    by_id = {outcome.id: outcome for outcome in outcomes}
+    depending = [
+        check
+        for check in select_rule_checks(checks)
+        if check.id in by_id and _depends_on_judgments(by_id[check.id], check)
+    ]
+    if depending and find_changed_ids(scores) is not None:
+        ids = {check.id for check in depending}
+        return tuple(_report_renamed_ids(outcome) if outcome.id in ids else outcome for outcome in outcomes), ()
     if any(cause.is_most and not cause.locates for cause in causes):
         return tuple(outcomes), ()
-    found = {key: each for key, check in asked.items() if (each := _find_open_part(check, scores)) is not None}
-    listed = [document for each in found.values() for document in each.documents]
-    return tuple(_add_facts(each, found.get(each.id)) for each in outcomes), _choose_most_influential(listed)
+    effects = {check.id: _find_possible_effect(check, scores) for check in depending}
+    listed = [document for effect in effects.values() if effect is not None for document in effect.documents]
+    with_facts = tuple(_add_facts(outcome, effects.get(outcome.id)) for outcome in outcomes)
+    return with_facts, _choose_most_influential(listed)
 
 
-def _add_facts(outcome: Outcome, found: Open | None) -> Outcome:
+def _add_facts(outcome: Outcome, found: PossibleEffect | None) -> Outcome:
     if found is None:
         return outcome
     if found.unjudged.error:
@@ -70,10 +75,10 @@ def _add_facts(outcome: Outcome, found: Open | None) -> Outcome:
     return replace(outcome, facts=(*before, *outcome.facts, *after, *_describe_effect(found)))
 
 
-def _depends_on_judgments(outcome: Outcome, check: Check) -> bool:
+def _depends_on_judgments(outcome: Outcome, check: RuleCheck) -> bool:
     """Tell whether it compares a metric of queries, and is against the change, or cannot tell."""
     metric = check.part.metric
-    if check.rule is None or not check.rule.kind.compares or metric is None or metric.unit != "query":
+    if not check.rule.kind.compares or metric is None or metric.unit != "query":
         return False
     return not outcome.missing_baseline and (outcome.verdict in ("fail", "inconclusive") or outcome.warning)
 
@@ -85,20 +90,21 @@ def _report_renamed_ids(outcome: Outcome) -> Outcome:
     return replace(outcome, sentence=sentence, facts=facts)
 
 
-def _find_open_part(check: Check, scores: Scores) -> Open | None:
-    """The open part of a check; None where no unjudged document matters."""
-    assert check.rule is not None  # noqa: S101 - asked for above
-    context = make_context(check, check.rule, scores)
-    found = context.unjudged(context.metric)
-    if found is None:
+def _find_possible_effect(check: RuleCheck, scores: Scores) -> PossibleEffect | None:
+    """The possible effect on a check; None where no unjudged document matters."""
+    context = make_context(check, scores)
+    found = None if context is None else context.unjudged(context.metric)
+    if context is None or found is None:
         return None
     inside = set(np.array(context.population.queries.ids, object)[context.population.mask(context.slice)].tolist())
     documents = tuple(each for each in found.documents if each.query in inside)
-    facts = check.rule.options.facts if check.rule else RuleFacts()
-    return Open(context, found, documents, facts.weighted, facts.tolerance_on(context.slice.value) or Tolerance())
+    facts = check.rule.options.facts
+    return PossibleEffect(
+        context, found, documents, facts.weighted, facts.tolerance_on(context.slice.value) or Tolerance()
+    )
 
 
-def _describe_break_even(found: Open) -> Iterator[str]:
+def _describe_break_even(found: PossibleEffect) -> Iterator[str]:
     """The share of new unjudged documents that would have to be relevant, and the share that judges found relevant.
 
     Each of them is relevant by the same chance. A query's gain is exact for one such document, and for more where
@@ -128,7 +134,7 @@ def _describe_break_even(found: Open) -> Iterator[str]:
     yield f"break-even: {_describe_needed(found, new, high, fall, allowed)}; {_describe_judged(found, new)}"
 
 
-def _measure_fall(found: Open) -> tuple[float, float]:
+def _measure_fall(found: PossibleEffect) -> tuple[float, float]:
     """The fall of the figure, and the allowed fall."""
     values = found.context.paired_values()
     weights = select_weights(found.context, values, weighted=found.weighted)
@@ -138,7 +144,7 @@ def _measure_fall(found: Open) -> tuple[float, float]:
     return fall, found.tolerance.allowed(weighted_mean(values.before, weights))
 
 
-def _describe_needed(found: Open, new: Sequence[ToJudge], share: float, fall: float, allowed: float) -> str:
+def _describe_needed(found: PossibleEffect, new: Sequence[ToJudge], share: float, fall: float, allowed: float) -> str:
     count = math.ceil(share * len(new) - 1e-6)  # the share may be off by rounding
     grade = found.unjudged.top_grade
     be = "be relevant" if grade is None else f"have the top grade {grade:g}"
@@ -150,7 +156,7 @@ def _describe_needed(found: Open, new: Sequence[ToJudge], share: float, fall: fl
     return f"{of} would have to {be} for {what}"
 
 
-def _describe_judged(found: Open, new: Sequence[ToJudge]) -> str:
+def _describe_judged(found: PossibleEffect, new: Sequence[ToJudge]) -> str:
     """The share among judged documents at those ranks, each rank as often as new documents have it."""
     there = found.unjudged.peers
     ranks = np.array([each.now for each in new], np.int64)
@@ -171,7 +177,7 @@ def _describe_judged(found: Open, new: Sequence[ToJudge]) -> str:
     return f"judges gave it to {share:.0%} {where}"
 
 
-def _describe_effect(found: Open) -> Iterator[str]:
+def _describe_effect(found: PossibleEffect) -> Iterator[str]:
     """The part of a fall that depends on unjudged documents."""
     context, values = found.context, found.context.paired_values()
     helping = sum(context.sign * each.effect > 0 for each in found.documents)

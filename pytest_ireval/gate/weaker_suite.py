@@ -20,7 +20,7 @@ from pytest_ireval.errors import InputError, IrevalError, format_inline
 from pytest_ireval.gate.queries_and_judgments import read_suite_judgments, read_suite_queries
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.repositories.tree import Tree
-from pytest_ireval.rules.planning import Check, plan_checks
+from pytest_ireval.rules.planning import Check, RuleCheck, plan_checks, select_rule_checks
 from pytest_ireval.suite.finding import says_suite
 from pytest_ireval.suite.loading import load_suites
 from pytest_ireval.suite.loosening import ChangedOption, find_changed_options, format_changed_value, looser_part
@@ -169,20 +169,18 @@ def _as_it_was(asked: FileSpec, tree: Tree, read: Callable[[Path], Read]) -> Rea
             raise InputError(*own) from None
 
 
-def _matching(check: Check) -> tuple[object, ...]:
-    """The parts of a check that stay the same if its rule is only given another name."""
-    kind = check.rule.kind.name if check.rule else check.family
-    return kind, str(check.part.metric), check.part.label, check.slice
+def _identify_nameless(check: RuleCheck) -> tuple[object, ...]:
+    """What stays the same if the rule of a check is only given another name."""
+    return check.rule.kind.name, str(check.part.metric), check.part.label, check.slice
 
 
-def pair_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[Check, Check | None]]:
+def pair_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[RuleCheck, RuleCheck | None]]:
     """Each check of a rule, with the current check that continues it, if there is one."""
-    by_id = {check.id: check for check in now}
+    by_id = {check.id: check for check in select_rule_checks(now)}
     known = {check.id for check in before}
-    free = {_matching(check): check for check in now if check.id not in known}
-    for check in before:
-        if check.rule is not None:
-            yield check, by_id.get(check.id) or free.get(_matching(check))
+    free = {_identify_nameless(check): check for id_, check in by_id.items() if id_ not in known}
+    for check in select_rule_checks(before):
+        yield check, by_id.get(check.id) or free.get(_identify_nameless(check))
 
 
 def _dropped(before: Sequence[Check], now: Sequence[Check]) -> Iterator[str]:
@@ -196,7 +194,7 @@ def _of_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[
     """Changed options, each with a flag: it lets more pass. Verdicts with the same change share a line."""
     found: dict[tuple[str, ChangedOption], list[str]] = {}
     for check, other in pair_checks(before, now):
-        if check.rule is None or other is None or other.rule is None:
+        if other is None:
             continue
         values = check.slice.value, other.slice.value
         changes = [*find_changed_options(check.rule.options, other.rule.options, values)]

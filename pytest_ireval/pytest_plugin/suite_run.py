@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest_ireval
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.acceptance import propose_baseline
-from pytest_ireval.gate.apply import describe_broken_suite
 from pytest_ireval.gate.last_run import pack_rankings
+from pytest_ireval.gate.outcomes import report_broken_suite
 from pytest_ireval.gate.result import make_broken_result
 from pytest_ireval.gate.run import Plan, gate_suite
 from pytest_ireval.plugins.registry import Registry
@@ -109,7 +109,7 @@ class SuiteRun:
         except BaseException as error:  # noqa: BLE001 - not a verdict must get lost, so anything is an error of all
             problem = error if isinstance(error, IrevalError) else describe_crash(error, str(self.suite.place))
             selected, checks = set(self.planned.selected), self.plan.checks
-            outcomes = tuple(describe_broken_suite(check, problem) for check in checks if check.id in selected)
+            outcomes = tuple(report_broken_suite(check, problem) for check in checks if check.id in selected)
             return SuiteEvaluation(
                 mask_secrets(make_broken_result(self.suite, self.registry, checks, outcomes, problem))
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,7 +25,6 @@ from pytest_ireval.words import format_count
 
 INPUTS = "inputs"
 LOWERING = "lowering"
-NO_PART = Part()
 MOST_VALUES = 200
 """A column with more values cannot make slices."""
 MOST_NAMED = 5
@@ -40,18 +39,11 @@ class MetricOnSlice(NamedTuple):
 
 @dataclass(frozen=True)
 class Check:
-    """Something that gets a verdict of its own."""
+    """Something that gets a verdict of its own; one that is of no other class is about the inputs."""
 
     id: str
     """``no_regression::nDCG_10.segment-tail``"""
     place: Place
-    rule: RuleSpec | None = None
-    """None: it is about the inputs, or a waiver."""
-    part: Part = NO_PART
-    slice: Slice = WHOLE
-    waiver: Waiver | None = None
-    figures: tuple[MetricOnSlice, ...] = ()
-    """Of ``lowering``: the figures of the branch's baseline that are compared with the base's."""
 
     @property
     def family(self) -> str:
@@ -59,14 +51,48 @@ class Check:
         return self.id.partition("::")[0]
 
     @property
+    def tags(self) -> tuple[str, ...]:
+        """Those of its rule."""
+        return ()
+
+
+@dataclass(frozen=True)
+class RuleCheck(Check):
+    """One part of a rule on one slice."""
+
+    rule: RuleSpec
+    part: Part
+    slice: Slice
+
+    @property
     def only_warns(self) -> bool:
         """True if a failure is a warning and never red."""
-        return self.rule is not None and self.rule.only_warns(self.part.metric)
+        return self.rule.only_warns(self.part.metric)
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Those of the rule."""
-        return tuple(self.rule.options.tags) if self.rule else ()
+        """Those of its rule."""
+        return tuple(self.rule.options.tags)
+
+
+@dataclass(frozen=True)
+class WaiverCheck(Check):
+    """Whether a waiver has ended."""
+
+    waiver: Waiver
+
+
+@dataclass(frozen=True)
+class LoweringCheck(Check):
+    """Whether a branch lowers its baseline."""
+
+    figures: tuple[MetricOnSlice, ...]
+    """Those of the branch's baseline that are compared with the base's."""
+
+
+def select_rule_checks(checks: Iterable[Check]) -> list[RuleCheck]:
+    """The checks of rules."""
+    return [check for check in checks if isinstance(check, RuleCheck)]
 
 
 def needs_queries(suite: Suite) -> bool:
@@ -82,7 +108,7 @@ def plan_checks(suite: Suite, queries: Queries | None, *, lowering: bool = False
     """
     problems: list[Problem] = list(_check_rules_exist(suite))
     problems += (*_check_names(suite, queries), *check_clusters(suite, queries)) if queries is not None else ()
-    checks = [Check(INPUTS, suite.place)]
+    rule_checks: list[RuleCheck] = []
     for rule in suite.rules:
         slices = list(_select_slices(rule, queries, problems))
         problems += _check_weights(rule, suite)
@@ -90,38 +116,35 @@ def plan_checks(suite: Suite, queries: Queries | None, *, lowering: bool = False
         if not rule.parts:
             problems.append(Problem(f"{rule.kind.name} has no part to check, so it can never fail", str(rule.place)))
         for part, place in zip(rule.parts, rule.places, strict=True):
-            checks += [Check(_make_id(rule, part, slice_), place, rule, part, slice_) for slice_ in slices]
+            rule_checks += [RuleCheck(_make_id(rule, part, slice_), place, rule, part, slice_) for slice_ in slices]
+    checks: list[Check] = [Check(INPUTS, suite.place), *rule_checks]
     if lowering:
-        checks.append(Check(LOWERING, suite.place, figures=tuple(list_compared_figures(checks))))
-    checks += [Check(f"waive::{slug(waiver.query)}", waiver.place, waiver=waiver) for waiver in suite.waivers]
+        checks.append(LoweringCheck(LOWERING, suite.place, tuple(list_compared_figures(rule_checks))))
+    checks += [WaiverCheck(f"waive::{slug(waiver.query)}", waiver.place, waiver) for waiver in suite.waivers]
     problems += _check_ids(checks)
     if problems:
         raise SuiteError(*problems)
     return tuple(checks)
 
 
-def find_checks_that_cannot_fail(checks: Sequence[Check], queries: Queries | None) -> Iterator[str]:
+def find_checks_that_cannot_fail(checks: Sequence[RuleCheck], queries: Queries | None) -> Iterator[str]:
     """Report checks that pass with any rankings, and recall checked alone: a reader may take them for a guard."""
     for check in checks:
-        rule = check.rule
-        if rule is None:
-            continue
         place = f"{check.place.file}:{check.place.line}: {check.id} can never fail"
         limit, metric = check.part.item, check.part.metric
         if metric is not None and isinstance(limit, Limit) and limit.always_holds(metric.bounds):
             yield f"{place}: every value of {metric} is {limit}"
-        at_most = rule.options.facts.at_most
+        at_most = check.rule.options.facts.at_most
         if at_most is not None and queries is not None:
             inside = int(check.slice.mask(queries).sum())
             if at_most.of(inside) >= inside:
                 yield f"{place}: at_most allows {at_most} of {format_count(inside, 'query')}"
-    of_rules = [check for check in checks if check.rule]
-    if any(check.part.time_metric for check in of_rules) and all(check.only_warns for check in of_rules):
+    if any(check.part.time_metric for check in checks) and all(check.only_warns for check in checks):
         only = "times only warn, unless a rule says on_fail: fail"
-        yield f"{of_rules[0].place.file}: no rule of this suite can fail: {only}"
-    if all(check.part.metric and is_recall(check.part.metric) for check in of_rules) and of_rules:
-        names = " and ".join({str(check.part.metric): None for check in of_rules})
-        place = f"{of_rules[0].place.file}:{of_rules[0].place.line}"
+        yield f"{checks[0].place.file}: no rule of this suite can fail: {only}"
+    if all(check.part.metric and is_recall(check.part.metric) for check in checks) and checks:
+        names = " and ".join({str(check.part.metric): None for check in checks})
+        place = f"{checks[0].place.file}:{checks[0].place.line}"
         advice = "which neither ranks nor more documents can lower; add nDCG@10"
         yield f"{place}: only recall is checked ({names}), {advice}"
 
@@ -131,12 +154,12 @@ FEW_BY_WEIGHT = 50
 
 
 def find_rules_of_few_weights(
-    checks: Sequence[Check], queries: Queries | None, weights: Floats | None
+    checks: Sequence[RuleCheck], queries: Queries | None, weights: Floats | None
 ) -> Iterator[str]:
     """Report weighted rules that few queries decide: a line for each rule, with its slices."""
-    slices: dict[int, tuple[Check, list[str]]] = {}
+    slices: dict[int, tuple[RuleCheck, list[str]]] = {}
     for check in checks:
-        if check.rule is None or queries is None or weights is None or not check.rule.options.facts.weighted:
+        if queries is None or weights is None or not check.rule.options.facts.weighted:
             continue
         inside = weights[check.slice.mask(queries)]
         effective = round(weighting(inside, inside.size).effective)
@@ -160,25 +183,25 @@ def compares_with_anchor(rule: RuleSpec) -> bool:
     return rule.kind.compares and rule.options.facts.reference.anchored
 
 
-def list_compared_figures(checks: Sequence[Check]) -> Iterator[MetricOnSlice]:
+def list_compared_figures(checks: Sequence[RuleCheck]) -> Iterator[MetricOnSlice]:
     """Each metric that a rule compares with the stored baseline: on all queries, then on the slices of its rules."""
     metrics: dict[str, Metric] = {}
     slices: dict[str, list[Slice]] = {}
     for check in checks:
         metric = check.part.metric
-        if check.rule and compares_with_baseline(check.rule) and metric and "reference" not in metric.needs:
+        if compares_with_baseline(check.rule) and metric and "reference" not in metric.needs:
             metrics.setdefault(str(metric), metric)
             slices.setdefault(str(metric), [WHOLE]).append(check.slice)
     for name, metric in metrics.items():
         yield from (MetricOnSlice(metric, slice_) for slice_ in dict.fromkeys(slices[name]))
 
 
-def list_anchored_means(checks: Sequence[Check]) -> Iterator[MetricOnSlice]:
+def list_anchored_means(checks: Sequence[RuleCheck]) -> Iterator[MetricOnSlice]:
     """Each mean that a rule compares with the anchor, once for each slice."""
     means: dict[tuple[str, Slice], MetricOnSlice] = {}
     for check in checks:
         metric = check.part.metric
-        if check.rule and compares_with_anchor(check.rule) and metric and metric.aggregate == "mean":
+        if compares_with_anchor(check.rule) and metric and metric.aggregate == "mean":
             means[str(metric), check.slice] = MetricOnSlice(metric, check.slice)
     yield from means.values()
 

@@ -10,7 +10,7 @@ from pytest_ireval.errors import SuiteError
 from pytest_ireval.gate.queries_and_judgments import read_suite_queries
 from pytest_ireval.gate.sensitivity import collect_known, find_tolerances_of_nothing, foresee_rules
 from pytest_ireval.plugins.conftests import Conftests
-from pytest_ireval.rules.planning import find_checks_that_cannot_fail, plan_checks
+from pytest_ireval.rules.planning import find_checks_that_cannot_fail, plan_checks, select_rule_checks
 from pytest_ireval.suite.loading import load_suite
 
 PLUGIN = """\
@@ -110,7 +110,7 @@ def test_a_share_that_nothing_can_exceed_is_named(ruled):
     for losers, can_never_fail in (("10", True), ("100%", True), ("9", False)):
         suite, registry = ruled(THEIRS.replace("}", f", losers: {losers}}}"))
         queries = read_suite_queries(suite, registry)
-        notes = find_checks_that_cannot_fail(plan_checks(suite, queries), queries)
+        notes = find_checks_that_cannot_fail(select_rule_checks(plan_checks(suite, queries)), queries)
 
         assert any("can never fail" in note for note in notes) == can_never_fail, losers
 

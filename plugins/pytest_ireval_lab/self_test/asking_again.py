@@ -10,8 +10,8 @@ import numpy as np
 
 from pytest_ireval import IrevalError, Outcome, Scores, Suite, collect_inputs, score_inputs
 from pytest_ireval.gate_api import (
-    Check,
     ComparedSides,
+    RuleCheck,
     ScoredReference,
     Side,
     askings_needed,
@@ -89,7 +89,7 @@ def _measure_metrics(scores: Scores, stored: Side | None, askings: _Askings) -> 
 
 
 def _measure_tolerances(
-    checks: Sequence[Check], scores: Scores, outcomes: Sequence[Outcome], askings: _Askings
+    checks: Sequence[RuleCheck], scores: Scores, outcomes: Sequence[Outcome], askings: _Askings
 ) -> Iterator[ToleranceNoise]:
     """The noise of rules with a tolerance for a mean."""
     means = list_repeated_metrics(scores.current)
@@ -101,22 +101,20 @@ def _measure_tolerances(
             yield ToleranceNoise(check.id, tolerance, floor, below=tolerance < floor, red=_turns_red(check))
 
 
-def _measure_floor(scores: Scores, check: Check, askings: _Askings) -> float | None:
+def _measure_floor(scores: Scores, check: RuleCheck, askings: _Askings) -> float | None:
     """The noise floor of a rule; of a weighted rule that of the weighted mean."""
     inside = scores.population.mask(check.slice)
     noise = measure_noise(scores.current, str(check.part.metric), inside)
     if not noise.queries:
         return None
     weights = scores.population.weights
-    if weights is None or check.rule is None or not check.rule.options.facts.weighted:
+    if weights is None or not check.rule.options.facts.weighted:
         return noise_floor(noise.within, noise.queries, *askings)
     within, queries = measure_weighted_noise(scores.current, str(check.part.metric), inside, weights)
     return noise_floor(within, queries, *askings)
 
 
-def _turns_red(check: Check) -> bool:
+def _turns_red(check: RuleCheck) -> bool:
     """Tell whether a rule whose tolerance noise breaks is red then; others warn."""
-    if check.rule is None:
-        return True
     facts = check.rule.options.facts
     return not (facts.by_evidence and facts.on_inconclusive == "warn") and not check.only_warns

@@ -12,9 +12,9 @@ import numpy as np
 from pytest_ireval import Rankings, Scores
 from pytest_ireval.gate_api import (
     WHOLE,
-    Check,
     Ids,
     Mask,
+    RuleCheck,
     Side,
     Slice,
     is_relevant,
@@ -276,7 +276,7 @@ def _list_harmless_changes(rehearsal: Rehearsal) -> Iterator[_Equivalent]:
     )
 
 
-def _looks_no_deeper(check: Check) -> bool:
+def _looks_no_deeper(check: RuleCheck) -> bool:
     metric = check.part.metric
     return metric is not None and isinstance(metric.settings.get("cutoff"), int)
 
@@ -291,7 +291,7 @@ def _explain_no_ties(rehearsal: Rehearsal) -> str:
     return ""
 
 
-def _explain_nothing_below(rehearsal: Rehearsal, deepest: int, shallow: Sequence[Check]) -> str:
+def _explain_nothing_below(rehearsal: Rehearsal, deepest: int, shallow: Sequence[RuleCheck]) -> str:
     policies = rehearsal.scores.collection.suite.policies
     if not shallow:
         return "no rule uses a metric with a cutoff"

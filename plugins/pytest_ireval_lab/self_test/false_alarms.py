@@ -12,7 +12,7 @@ from collections.abc import Container, Sequence
 import numpy as np
 
 from pytest_ireval import Scores
-from pytest_ireval.gate_api import LEVEL, TIE, Check, Mask, correct_p_values
+from pytest_ireval.gate_api import LEVEL, TIE, Mask, RuleCheck, correct_p_values, prepare_checks
 from pytest_ireval.plugin_api import SILENT, Progress, share_limits
 from pytest_ireval_lab.self_test.rehearsal import RED, Rehearsal, draw_numbers
 from pytest_ireval_lab.self_test.results import FalseAlarms
@@ -23,13 +23,8 @@ WHOLE_SUITE = ""
 def count_different_queries(rehearsal: Rehearsal, scores: Scores) -> int:
     """The number of queries with different values of some metric on the two sides of some comparison."""
     different = np.zeros(len(scores.population.queries), bool)
-    references = {
-        id(each): each
-        for check in list_swappable(rehearsal)
-        if check.rule
-        for each in [scores.find_reference(check.rule)]
-    }
-    for reference in references.values():
+    references = [scores.find_reference(check.rule) for check in list_swappable(rehearsal)]
+    for reference in {id(reference): reference for reference in references}.values():
         comparison = reference.trusted
         if comparison is None:
             continue
@@ -40,9 +35,9 @@ def count_different_queries(rehearsal: Rehearsal, scores: Scores) -> int:
     return int(np.count_nonzero(different & scores.population.counted_queries))
 
 
-def list_swappable(rehearsal: Rehearsal) -> tuple[Check, ...]:
+def list_swappable(rehearsal: Rehearsal) -> tuple[RuleCheck, ...]:
     """Rules that compare values; swapping the sides of lists does not change the result of a comparison of lists."""
-    kinds = ((check, check.rule.kind) for check in rehearsal.checks if check.rule)
+    kinds = ((check, check.rule.kind) for check in rehearsal.checks)
     return tuple(check for check, kind in kinds if kind.compares and not kind.compares_lists)
 
 
@@ -53,7 +48,7 @@ def count_false_alarms(
     checks = list_swappable(rehearsal)
     if not checks:
         return ()
-    lists = any(check.rule and not check.rule.kind.is_built_in for check in checks)
+    lists = any(not check.rule.kind.is_built_in for check in checks)
     by_evidence = [check for check in checks if _name_decision(check) == "evidence"]
     red: Counter[str] = Counter()
     proven: Counter[str] = Counter()
@@ -82,7 +77,7 @@ def toss_coins(rehearsal: Rehearsal, trial: int) -> Mask:
     return heads[first[codes]]
 
 
-def _count_alarms(rule: str, checks: Sequence[Check], trials: int, red: int, by_evidence: int) -> FalseAlarms:
+def _count_alarms(rule: str, checks: Sequence[RuleCheck], trials: int, red: int, by_evidence: int) -> FalseAlarms:
     limits = share_limits(red, trials)
     promised = LEVEL if any(_name_decision(check) == "evidence" for check in checks) else None
     low = share_limits(by_evidence, trials).low
@@ -100,11 +95,11 @@ def _count_alarms(rule: str, checks: Sequence[Check], trials: int, red: int, by_
     )
 
 
-def _find_significant(checks: Sequence[Check], scores: Scores, failed: Container[str]) -> set[str]:
+def _find_significant(checks: Sequence[RuleCheck], scores: Scores, failed: Container[str]) -> set[str]:
     """Rules that failed by evidence; without those that failed by the observed value alone."""
-    corrected = correct_p_values(checks, scores).by_check if checks else {}
+    corrected = correct_p_values(prepare_checks(checks, scores)).by_check if checks else {}
     return {check.id for check in checks if check.id in failed and corrected.get(check.id, 1.0) < LEVEL}
 
 
-def _name_decision(check: Check) -> str:
-    return "evidence" if check.rule and check.rule.options.facts.by_evidence else "observed"
+def _name_decision(check: RuleCheck) -> str:
+    return "evidence" if check.rule.options.facts.by_evidence else "observed"

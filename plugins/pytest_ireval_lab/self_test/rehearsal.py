@@ -16,11 +16,13 @@ from pytest_ireval.gate_api import (
     ComparedSides,
     Floats,
     Mask,
+    RuleCheck,
     Side,
     fingerprint_rankings,
     mix,
     mix_sides,
     score_rankings,
+    select_rule_checks,
     share_queries,
 )
 from pytest_ireval.plugin_api import SILENT, Progress
@@ -44,7 +46,7 @@ class Rehearsal:
 
     scores: Scores
     """With a baseline: if none has been accepted yet, the current rankings are taken for it."""
-    checks: tuple[Check, ...]
+    checks: tuple[RuleCheck, ...]
     """Those of rules, in an order that does not depend on that of the queries."""
     urn: Urn
     """For draws among the queries."""
@@ -63,7 +65,7 @@ class Rehearsal:
         unknown = frozenset(query for query in self.scores.population.queries.ids if query not in known)
         return score_rankings(self.scores.collection, rankings, "a rehearsal", unknown=unknown).side
 
-    def check(self, scores: Scores, checks: Iterable[Check] | None = None) -> tuple[Outcome, ...]:
+    def check(self, scores: Scores, checks: Iterable[RuleCheck] | None = None) -> tuple[Outcome, ...]:
         """The outcomes of the rules, or of some of them, on other scores."""
         selected = None if checks is None else {check.id for check in checks}
         return apply_rules(scores, self.checks, selected)
@@ -78,10 +80,9 @@ def begin_rehearsal(inputs: Inputs, scores: Scores, checks: Iterable[Check]) -> 
     prints = [fingerprint_rankings(each) for side in sides for each in side.rankings]
     seed = " ".join((inputs.fingerprints.queries, inputs.fingerprints.judgments, *prints))
     place = {id(rule): number for number, rule in enumerate(inputs.suite.rules)}
-    of_rules = (check for check in checks if check.rule is not None)
     return Rehearsal(
         scores=whole,
-        checks=tuple(sorted(of_rules, key=lambda check: (place[id(check.rule)], check.id))),
+        checks=tuple(sorted(select_rule_checks(checks), key=lambda check: (place[id(check.rule)], check.id))),
         urn=make_urn(scores.population.queries.ids, seed),
         has_baseline=scores.baseline_side is not None,
     )

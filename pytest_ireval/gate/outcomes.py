@@ -1,0 +1,49 @@
+"""What every check does to its outcome: it begins one, and reports an error in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_ireval.errors import IrevalError, format_error_lines
+from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.rules.planning import INPUTS, Check, RuleCheck
+
+
+def begin_outcome(check: Check) -> Outcome:
+    """The outcome of a check with what is known before anything is checked."""
+    outcome = Outcome(
+        id=check.id,
+        kind=check.family,
+        verdict="error",
+        headline="",
+        file=check.place.file,
+        line=check.place.line,
+        column=check.place.column,
+        explained=False,
+        tags=check.tags,
+    )
+    if not isinstance(check, RuleCheck):
+        return outcome
+    metric = check.part.metric
+    return replace(
+        outcome,
+        name=check.rule.options.name,
+        metric="" if metric is None else str(metric),
+        explained=metric is not None and metric.unit == "query" and not metric.needs & {"reference", "sessions"},
+        slice=str(check.slice),
+    )
+
+
+def report_error(outcome: Outcome, error: IrevalError) -> Outcome:
+    """The outcome of a check that could not be made: the first line of the error is the headline."""
+    first, *others = format_error_lines(error)
+    return replace(outcome, verdict="error", headline=first, facts=tuple(line.strip() for line in others))
+
+
+def report_broken_suite(check: Check, error: IrevalError) -> Outcome:
+    """The outcome of a check of a suite whose inputs are broken; the check of the inputs has the whole text."""
+    outcome = report_error(begin_outcome(check), error)
+    if check.id == INPUTS:
+        return outcome
+    headline = f"the inputs of this suite are broken: {outcome.headline}"
+    return replace(outcome, headline=headline, facts=(f"see the outcome of {INPUTS}",))
