@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -18,6 +18,7 @@ from pytest_ireval.gate.acceptance import Obstacle, Proposal, blockers, needs_re
 from pytest_ireval.gate.clock import format_moment
 from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite, SuiteEvaluation
 from pytest_ireval.repositories.git import read_commit_state
+from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.suite.finding import find_suite_of_same_name
 from pytest_ireval.words import format_count
@@ -48,13 +49,15 @@ class BaselineUpdate:
         return self.update or self.update_new
 
     @property
-    def accepts(self) -> Literal["nothing", "new", "all"]:
-        """The baselines that the run accepts: none, those that do not exist yet, or all."""
-        if self.update and self.reason.strip():
-            return "all"  # what is red is accepted for a reason only
-        return "new" if self.is_requested else "nothing"
+    def has_reason(self) -> bool:
+        return bool(self.reason.strip())
 
-    def accept(
+    def would_settle(self, outcome: Outcome) -> bool:
+        """Tell whether accepting its suite settles a red outcome: a first baseline, or a loss for a reason."""
+        may = self.is_requested if outcome.missing_baseline else self.update and self.has_reason
+        return outcome.acceptable and may
+
+    def accept_suite(
         self, suite: PlannedSuite, evaluation: SuiteEvaluation | None, reported: Collection[str], moment: datetime
     ) -> None:
         """Write the baseline of a suite that was evaluated whole and has nothing in its way."""
@@ -87,7 +90,7 @@ class BaselineUpdate:
             else:
                 remedy = "make it pass, change its rule, or add --ireval-force"
                 yield f"{obstacle.headline}: {remedy}: {obstacle.details}"
-        if not self.reason.strip():
+        if not self.has_reason:
             if need := needs_reason(result):
                 yield f'{need}: give a reason with --ireval-reason "…"'
             elif obstacle is not None:

@@ -39,12 +39,12 @@ def read_branch_options(config: pytest.Config) -> BranchOptions:
     return BranchOptions((base or "").strip(), mode == "fail")
 
 
-def make_run_context(config: pytest.Config, today: date) -> RunContext:
+def make_run_context(config: pytest.Config, today: date, last_run: Path | None) -> RunContext:
     """The conditions of all suites of a process, which share the answers of git about the base."""
     options = read_branch_options(config)
     if options.base and BASE not in config.stash:
         config.stash[BASE] = BaseRef(options.base)
-    return RunContext(today, config.stash.get(BASE, None), options.lowering_fails)
+    return RunContext(today, config.stash.get(BASE, None), options.lowering_fails, last_run)
 
 
 INI_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")

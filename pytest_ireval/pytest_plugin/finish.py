@@ -20,6 +20,7 @@ from pytest_ireval.pytest_plugin.branch import read_branch_options
 from pytest_ireval.pytest_plugin.change_filter import ChangeFilter, add_unaffected_suites, is_no_suite_affected
 from pytest_ireval.pytest_plugin.code_host import append_step_summary
 from pytest_ireval.pytest_plugin.completeness import Completeness, check_completeness, find_unrun_checks
+from pytest_ireval.pytest_plugin.items import VERDICT_PROPERTY
 from pytest_ireval.pytest_plugin.planned_suite import CollectedSuites, Evaluations, PlannedSuite, SuiteEvaluation
 from pytest_ireval.pytest_plugin.python_gates import read_gates
 from pytest_ireval.pytest_plugin.report_files import ReportFiles, add_problem, cache_templates, only_shows_information
@@ -59,7 +60,7 @@ class TestReports:
         if report.when == "call" or (report.failed and report.when in ("setup", "teardown")):
             self.nodes.add(report.nodeid)
         if report.failed:
-            verdicts = map(str, read_user_property(report, "ireval_verdict"))
+            verdicts = map(str, read_user_property(report, VERDICT_PROPERTY))
             self.failed.setdefault(report.nodeid, set()).update(verdicts)
         for gate in read_gates(report):
             self.gated_baselines.add(gate.baseline_key)
@@ -111,7 +112,7 @@ class RunEnd:
     usage_error: str = ""
     """Why pytest refused its options, if that ended the run before any suite was evaluated."""
     problems: tuple[str, ...] = ()
-    """Those that pytest has not shown."""
+    """Those that pytest has not shown, without secrets."""
     write_error: str | None = None
     summary_error: str | None = None
     result: RunResult | None = None
@@ -162,26 +163,26 @@ class RunEnd:
         unrun = () if self.uncollected else tuple(find_unrun_checks(self.config, suites))
         results = {suite: self._make_suite_result(suite) for suite in suites if suite.selected}
         complaints = dict.fromkeys((*self._adopt_observers(suites), *self._notify_of_accepted_baselines(results)))
-        self.problems = (*unrun, *completeness.problems, *complaints)
-        self.result = self._make_run_result(tuple(results.values()), completeness)
+        self.problems = tuple(map(mask_text, (*unrun, *completeness.problems, *complaints)))
+        result = self._make_run_result(tuple(results.values()), completeness)
         if self.files.folder is not None:
-            self.result = self._prepare_report(self.result, results)
-        self.write_error = self.files.write(self.result)
-        if complaints_at_end := tuple(map(mask_text, self._notify_of_end(self.result, results))):
+            result = self._prepare_report(result, results)
+        self.write_error = self.files.write(result)
+        if complaints_at_end := tuple(map(mask_text, self._notify_of_end(result, results))):
             self.problems += complaints_at_end
             # They saw the report that was written; it is written again, so that it tells what was wrong with them.
-            problems = (*self.result.problems, *complaints_at_end)
-            self.result = replace(self.result, verdict="error", problems=problems)
-            self.write_error = self.files.write(self.result)
-        self.summary_error = append_step_summary(self.files.format_summary, add_problem(self.result, self.write_error))
+            result = replace(result, verdict="error", problems=(*result.problems, *complaints_at_end))
+            self.write_error = self.files.write(result)
+        self.summary_error = append_step_summary(self.files.format_summary, add_problem(result, self.write_error))
         if exitstatus == pytest.ExitCode.OK or self._is_nothing_affected(exitstatus):
-            session.exitstatus = self._choose_exit_status(self.result)
+            session.exitstatus = self._choose_exit_status(result)
+        self.result = result
 
     def _accept_baselines(self) -> None:
         if self.update.is_requested:
             for suite in self.collected.suites:
                 evaluation = self._read_evaluation(suite)
-                self.update.accept(suite, evaluation, self._find_sound_checks(suite, evaluation), self.moment)
+                self.update.accept_suite(suite, evaluation, self._find_sound_checks(suite, evaluation), self.moment)
 
     def _prepare_report(self, result: RunResult, suites: Iterable[PlannedSuite]) -> RunResult:
         """The result with the sections that plugins add; the files get their templates and the rankings of this run."""

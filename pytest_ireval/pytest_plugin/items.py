@@ -1,50 +1,20 @@
-"""Suites as pytest collects them: a file, below it its families of rules, below those one item for each check."""
+"""A suite as pytest collects it: its families of rules, below those one item for each check."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ireval.errors import IrevalError, Problem, SuiteError
-from pytest_ireval.pytest_plugin.assertion_rewriting import suspend_assertion_rewriting
-from pytest_ireval.pytest_plugin.code_host import make_printable
-from pytest_ireval.pytest_plugin.suite_run import SuiteRun, describe_crash
+from pytest_ireval.pytest_plugin.suite_run import SuiteRun
 from pytest_ireval.rules.planning import Check
-
-if TYPE_CHECKING:
-    from pytest_ireval.pytest_plugin.session import EvaluationSession
 
 SUITE_PROPERTY = "ireval_suite"
 RULE_PROPERTY = "ireval_rule"
-"""The user properties of a report that name its suite and its rule."""
-
-
-class SuiteFile(pytest.File):
-    """A YAML file with one suite, or one for each value of a matrix."""
-
-    evaluation_session: EvaluationSession
-
-    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
-        session = self.evaluation_session
-        try:
-            with suspend_assertion_rewriting(self.config):
-                runs = session.load_runs(self.path)
-            for run in runs:
-                _register_tags(self.config, run)
-        except IrevalError as error:
-            raise self.CollectError(make_printable(str(error))) from error
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # plugins may raise anything, and pytest takes a skip for green
-            crash = describe_crash(error, session.display_path(self.path))
-            raise self.CollectError(make_printable(str(crash))) from error
-        if len(runs) == 1 and not runs[0].suite.values:
-            return _make_nodes(self, runs[0])
-        return [MatrixSuite.from_run(self, run) for run in runs]
+VERDICT_PROPERTY = "ireval_verdict"
+"""The user properties of a report that name its suite, its rule and the verdict."""
 
 
 class MatrixSuite(pytest.Collector):
@@ -59,7 +29,7 @@ class MatrixSuite(pytest.Collector):
         return node
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
-        return _make_nodes(self, self.run)
+        return make_nodes(self, self.run)
 
 
 class Family(pytest.Collector):
@@ -72,7 +42,7 @@ class Family(pytest.Collector):
         return [RuleItem.from_check(self, self.run, check, check.id.partition("::")[2]) for check in self.checks]
 
 
-def _make_nodes(parent: pytest.Collector, run: SuiteRun) -> list[pytest.Item | pytest.Collector]:
+def make_nodes(parent: pytest.Collector, run: SuiteRun) -> list[pytest.Item | pytest.Collector]:
     """The inputs, then a node for each family, in the order in which the suite names them."""
     order = {family: place for place, family in enumerate(dict.fromkeys(check.family for check in run.plan.checks))}
     nodes: list[pytest.Item | pytest.Collector] = []
@@ -108,7 +78,7 @@ class RuleItem(pytest.Item):
         """An error of what the verdict rests on is pytest's ERROR, not FAILED."""
         outcome = self.run.get_outcome(self.check)
         accepted = outcome.verdict in ("fail", "error") and self.run.is_test_passed(outcome)
-        self.user_properties.append(("ireval_verdict", "pass" if accepted else outcome.verdict))
+        self.user_properties.append((VERDICT_PROPERTY, "pass" if accepted else outcome.verdict))
         if accepted:
             self.user_properties.append(("ireval_accepted", "true"))
         if outcome.warning and outcome.verdict == "pass":
@@ -117,13 +87,13 @@ class RuleItem(pytest.Item):
         if outcome.metric:
             self.user_properties.append(("ireval_metric", outcome.metric))
         if outcome.verdict == "error" and not self.run.is_test_passed(outcome):
-            pytest.fail(self.run.session.format_failure(self.run, outcome), pytrace=False)
+            pytest.fail(self.run.format_failure(outcome), pytrace=False)
 
     def runtest(self) -> None:
         """A verdict against the change is pytest's FAILED."""
         outcome = self.run.get_outcome(self.check)
         if not self.run.is_test_passed(outcome):
-            text = self.run.session.format_failure(self.run, outcome)
+            text = self.run.format_failure(outcome)
             one_line = self.config.getoption("tbstyle") == "line"
             pytest.fail(text.partition("\n")[0] if one_line else text, pytrace=False)
 
@@ -144,24 +114,3 @@ class RuleItem(pytest.Item):
         message = str(error).partition("\n")[0]
         crash.path, crash.lineno = str(path), (line or 0) + 1
         crash.message = message.removeprefix(f"{outcome.place}: ") if outcome is not None else message
-
-
-def _register_tags(config: pytest.Config, run: SuiteRun) -> None:
-    """Register tags as marks; a mark of a plugin that takes arguments acts on tests, so it cannot be a tag."""
-    places = dict.fromkeys(run.suite.tags, run.suite.place)
-    places |= {tag: check.place for check in run.plan.checks for tag in check.tags}
-    marks = [line.partition(":")[0].strip() for line in config.getini("markers")]
-    marks_with_arguments = {mark.partition("(")[0]: mark for mark in marks if "(" in mark}
-    problems = [
-        Problem(
-            f"{tag!r} is not a tag: a pytest plugin uses marks of that name",
-            str(place),
-            suggestion=f"it is registered as {marks_with_arguments[tag]}; choose another word",
-        )
-        for tag, place in places.items()
-        if tag in marks_with_arguments
-    ]
-    if problems:
-        raise SuiteError(*problems)
-    for tag in places:
-        config.addinivalue_line("markers", f"{tag}: a tag of suite {run.suite.name}")

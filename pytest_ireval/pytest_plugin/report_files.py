@@ -255,9 +255,13 @@ def only_shows_information(options: argparse.Namespace) -> bool:
     return any(getattr(options, option, None) for option in INFORMATION_OPTIONS)
 
 
+DISCARDED = pytest.StashKey[bool]()
+"""True from the moment on when the files of an earlier run were discarded."""
+
+
 def discard_earlier_report(config: pytest.Config, options: argparse.Namespace) -> None:
-    """Discard the files of an earlier run, however early this one ends; raises if other files are in their place."""
-    if only_shows_information(options):
+    """Discard the files of an earlier run, once and however early this one ends; raises if they are other files."""
+    if only_shows_information(options) or config.stash.get(DISCARDED, False):
         return
     files = make_report_files(config, options)
     if foreign := files.find_foreign_file():
@@ -268,6 +272,7 @@ def discard_earlier_report(config: pytest.Config, options: argparse.Namespace) -
         files.discard_earlier(datetime.now(timezone.utc))
     if files.kept_grades is not None:
         config.stash[KEPT_GRADES] = files.kept_grades
+    config.stash[DISCARDED] = True
 
 
 def cache_templates(config: pytest.Config) -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.clock import read_clock
+from pytest_ireval.gate.last_run import BEFORE
 from pytest_ireval.pytest_plugin.baseline_update import read_update_options
-from pytest_ireval.pytest_plugin.branch import read_branch_options
+from pytest_ireval.pytest_plugin.branch import make_run_context, read_branch_options
 from pytest_ireval.pytest_plugin.change_filter import make_change_filter
 from pytest_ireval.pytest_plugin.finish import RunEnd
 from pytest_ireval.pytest_plugin.planned_suite import Evaluations
@@ -16,6 +17,7 @@ from pytest_ireval.pytest_plugin.report_files import discard_earlier_report, mak
 from pytest_ireval.pytest_plugin.run_plugins import PluginCollector
 from pytest_ireval.pytest_plugin.secret_filter import SecretFilter, register_declared_secrets
 from pytest_ireval.pytest_plugin.session import EvaluationSession
+from pytest_ireval.pytest_plugin.suite_run import RunState
 from pytest_ireval.pytest_plugin.terminal import TerminalSummary, get_width
 from pytest_ireval.pytest_plugin.workers import WorkerFolder, read_worker_setup, set_up_workers, uses_workers
 
@@ -49,7 +51,10 @@ def _register_parts(config: pytest.Config) -> None:
         evaluations = shared = set_up_workers(config, moment, width)
         shared.write_changes(changes.repositories.changes)
     else:
-        evaluations = EvaluationSession(config, collector.plugins, update, moment, width, changes, worker_folder)
+        report = make_report_files(config, config.option).folder
+        context = make_run_context(config, moment.date(), None if report is None else report / BEFORE)
+        state = RunState(config, update, moment, width, context, worker_folder)
+        evaluations = EvaluationSession(state, collector.plugins, changes)
         config.pluginmanager.register(evaluations, "ireval-session")
     if not in_worker:
         files = make_report_files(config, config.option)

@@ -5,30 +5,58 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 import pytest_ireval
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.acceptance import propose_baseline
+from pytest_ireval.gate.clock import format_moment
 from pytest_ireval.gate.last_run import pack_rankings
 from pytest_ireval.gate.outcomes import report_broken_suite
 from pytest_ireval.gate.result import make_broken_result
 from pytest_ireval.gate.run import Plan, gate_suite
+from pytest_ireval.gate.run_context import RunContext
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_plugin.assertion_rewriting import suspend_assertion_rewriting
+from pytest_ireval.pytest_plugin.baseline_update import BaselineUpdate
+from pytest_ireval.pytest_plugin.code_host import make_printable
 from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite, SuiteEvaluation
 from pytest_ireval.pytest_plugin.progress_lines import ProgressLines
 from pytest_ireval.pytest_plugin.report_files import make_report_files
 from pytest_ireval.pytest_plugin.workers import WorkerFolder
+from pytest_ireval.report.commands import node_path
+from pytest_ireval.report.failure_text import format_failure, format_short_failure, is_shown_whole
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.plain import mask_secrets
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.suite.suite import Suite
 
-if TYPE_CHECKING:
-    from pytest_ireval.pytest_plugin.session import EvaluationSession
+QUERIES_BY_VERBOSITY = {0: 3, 1: 10}
+"""The worst queries that a failure shows; from -vv on, all."""
+
+
+@dataclass(eq=False)
+class RunState:
+    """What the suites of a run share in one process."""
+
+    config: pytest.Config
+    update: BaselineUpdate
+    moment: datetime
+    width: int
+    context: RunContext
+    worker_folder: WorkerFolder | None = None
+    """None: this process writes the report, too."""
+    runs: dict[str, SuiteRun] = field(default_factory=dict)
+    """The suites collected so far, by name."""
+
+    def evaluate_waiting_suite(self, folder: WorkerFolder) -> bool:
+        """In a worker, evaluate a suite that nobody has begun, rather than wait; returns whether there was one."""
+        return any(run.evaluate_if_free(folder) for run in self.runs.values() if run.evaluation is None)
 
 
 @dataclass(eq=False)
@@ -37,7 +65,7 @@ class SuiteRun:
     registry: Registry
     plan: Plan
     planned: PlannedSuite
-    session: EvaluationSession
+    state: RunState
     evaluation: SuiteEvaluation | None = None
     """None: it was not evaluated yet, or not needed in this process."""
     outcomes: dict[str, Outcome] = field(default_factory=dict)
@@ -50,7 +78,7 @@ class SuiteRun:
     def evaluate(self) -> SuiteResult:
         """Return the result of all selected checks; with workers, one process evaluates for all."""
         if self.evaluation is None:
-            folder = self.session.worker_folder
+            folder = self.state.worker_folder
             if folder is None:
                 self.evaluation = self._evaluate_here()
             else:
@@ -73,31 +101,54 @@ class SuiteRun:
         """Tell whether the test of an outcome passes; a run that accepts what it measures accepts a comparison, too."""
         if outcome.verdict in ("pass", "inconclusive"):
             return True
-        accepts = self.session.update.accepts
-        accepted = accepts == "all" or (accepts == "new" and outcome.missing_baseline)
-        return accepted and outcome.acceptable and self.planned.is_complete
+        return self.planned.is_complete and self.state.update.would_settle(outcome)
+
+    def format_failure(self, outcome: Outcome) -> str:
+        """The text of a failed check; broken inputs are shown in full once."""
+        return make_printable(self._format_failure(outcome))
+
+    def _format_failure(self, outcome: Outcome) -> str:
+        result = self.evaluate()
+        if result.error:
+            first = self.planned.selected[0]
+            if first == outcome.id:
+                return result.error
+            return f"the inputs of {result.name} are broken; the full error is at {node_path(result)}::{first}"
+        config, width = self.state.config, self.state.width
+        files, verbosity = make_report_files(config, config.option), config.get_verbosity()
+        if verbosity < 2 and not is_shown_whole(result, outcome.id):
+            return format_short_failure(outcome, result, width, files.shown_results_path)
+        return format_failure(
+            outcome,
+            result,
+            date=format_moment(self.state.moment),
+            width=width,
+            queries=QUERIES_BY_VERBOSITY.get(max(verbosity, 0)),
+            report=files.format_page_link(result, outcome.id),
+            statistics=verbosity > 0,
+        )
 
     def _evaluate_shared(self, folder: WorkerFolder) -> SuiteEvaluation:
-        evaluate_another = self.session.evaluate_waiting_suite
+        evaluate_another = partial(self.state.evaluate_waiting_suite, folder)
         return SuiteEvaluation(folder.evaluate_once(self.suite.name, self._evaluate_here, evaluate_another))
 
     def _evaluate_here(self) -> SuiteEvaluation:
         return self._turn_errors_into_results(self._run_gate)
 
     def _run_gate(self) -> SuiteEvaluation:
-        config = self.session.config
+        config = self.state.config
         with suspend_assertion_rewriting(config):
             gated = gate_suite(
                 self.suite,
                 self.registry,
                 self.plan,
-                self.session.run_context,
+                self.state.context,
                 set(self.planned.selected),
                 ProgressLines(config),
             )
             if gated.inputs is None or gated.scores is None:
                 return SuiteEvaluation(gated.result)
-            update, keeps = self.session.update, make_report_files(config, config.option).folder is not None
+            update, keeps = self.state.update, make_report_files(config, config.option).folder is not None
             proposal = propose_baseline(gated.inputs, gated.scores) if update.is_requested else None
             return SuiteEvaluation(gated.result, proposal, pack_rankings(gated.inputs) if keeps else None)
 
