@@ -74,7 +74,7 @@ def why(
     found = [
         setting.join_rankings(source, side_data, documents=True) for source in (rankings, other) if source is not None
     ]
-    name, proposed = (query, "") if query is not None else _choose_query(wanted, found, policies)
+    name, query_choice = (query, "") if query is not None else _choose_query(wanted, found, policies)
     alone = [each._replace(judged=_select_query(each.judged, name, setting.judgments.origin)) for each in found]
     single = [apply_policies(each.judged, policies) for each in alone]
     first = _explain_ranking(wanted, single[0], found[0].origin, policies)
@@ -82,7 +82,7 @@ def why(
     return Explanation(
         metric=str(wanted),
         query=name,
-        proposed=proposed,
+        query_choice=query_choice,
         judgments=setting.judgments.origin,
         policies=policies,
         first=first,
@@ -187,11 +187,11 @@ def _explain_ranking(metric: Metric, judged: JudgedRankings, origin: str, polici
     value = float(scores.values[0])
     if math.isnan(value):
         raise MetricError(Problem(f"query {quote(judged.queries[0])} has no value: {metric.undefined}", str(metric)))
-    ruling = _describe_declared_value(metric, judged, bool(scores.no_relevant[0]))
+    special_case = _describe_declared_value(metric, judged, bool(scores.no_relevant[0]))
     steps = show_steps(metric, judged) or _make_generic_steps(metric, judged, value)
-    if not ruling and not _is_close(steps.value, value):
+    if not special_case and not _is_close(steps.value, value):
         raise _wrong_steps_error(metric, f"its steps give {steps.value:.10g}, but its value is {value:.10g}")
-    if not ruling and not steps.generic and steps.shares is not None:
+    if not special_case and not steps.generic and steps.shares is not None:
         shares = math.fsum(share or 0.0 for share in steps.shares.values)
         if not _is_close(shares, value):
             raise _wrong_steps_error(metric, f"its shares add up to {shares:.10g}, but its value is {value:.10g}")
@@ -202,7 +202,7 @@ def _explain_ranking(metric: Metric, judged: JudgedRankings, origin: str, polici
         cutoff=cutoff if isinstance(cutoff, int) else None,
         value=value,
         steps=replace(steps, facts=(*facts, *steps.facts)),
-        ruling=ruling,
+        special_case=special_case,
     )
 
 

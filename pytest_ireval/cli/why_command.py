@@ -156,12 +156,12 @@ def command(
 
 
 class _Sides(NamedTuple):
-    """The explained rankings and the baseline; ``explains`` tells where they come from."""
+    """The explained rankings and the baseline; ``rankings_origin`` tells where they come from."""
 
     population: Population
     now: Rankings
     before: Rankings | None
-    explains: str
+    rankings_origin: str
     baseline_error: BaselineError | None = None
 
 
@@ -210,7 +210,7 @@ def _explain_in_suite(
         registry=registry,
         progress=progress,
     )
-    return replace(explanation, explains=sides.explains, titles=_read_titles(suite, explanation))
+    return replace(explanation, rankings_origin=sides.rankings_origin, titles=_read_titles(suite, explanation))
 
 
 def _read_titles(suite: Suite, explanation: Explanation) -> Mapping[str, str]:
@@ -248,8 +248,8 @@ def _collect_sides(
     changed = " and ".join(list_changed_inputs(run, suite, prints))
     if changed:
         return _ask_source(suite, registry, progress, f"what the source returns now; {changed} changed since {run}")
-    explains = f"the rankings of {run}; --ask asks the source again"
-    alone = _Sides(base.population, run.rankings, None, explains)
+    rankings_origin = f"the rankings of {run}; --ask asks the source again"
+    alone = _Sides(base.population, run.rankings, None, rankings_origin)
     try:
         stored = read_baseline(suite.baselines, suite.name)
     except BaselineError as error:
@@ -257,12 +257,12 @@ def _collect_sides(
     if stored is None:
         return alone
     if identify_baseline(stored) != run.record["baseline"]:
-        explains = f"{explains}; the baseline was accepted after this run"
+        rankings_origin = f"{rankings_origin}; the baseline was accepted after this run"
     before = replace(base.names.in_rankings(stored.rankings[0]), origin=f"the baseline of {stored.accepted.date}")
-    return alone._replace(before=before, explains=explains)
+    return alone._replace(before=before, rankings_origin=rankings_origin)
 
 
-def _ask_source(suite: Suite, registry: Registry, progress: Progress, explains: str) -> _Sides:
+def _ask_source(suite: Suite, registry: Registry, progress: Progress, rankings_origin: str) -> _Sides:
     inputs = collect_inputs(suite, registry, read_date(), progress)
     scores = score_inputs(inputs)
     accepted, problem = scores.baseline_side, scores.baseline.problem
@@ -270,7 +270,7 @@ def _ask_source(suite: Suite, registry: Registry, progress: Progress, explains: 
         scores.population,
         replace(scores.current.rankings[0], origin=inputs.source),
         None if accepted is None else replace(accepted.rankings[0], origin=accepted.origin),
-        explains,
+        rankings_origin,
         problem if isinstance(problem, BaselineError) else None,
     )
 

@@ -97,14 +97,14 @@ def make_blocks(explanation: Explanation, lines: int | None) -> Iterator[Block]:
 
 
 def _describe_value(explanation: Explanation) -> list[str]:
-    query = explanation.query + (f" ({explanation.proposed})" if explanation.proposed else "")
+    query = explanation.query + (f" ({explanation.query_choice})" if explanation.query_choice else "")
     first, other = explanation.first, explanation.other
     values, files = f"{first.value:.4f}", f"judgments: {explanation.judgments}; rankings: {first.rankings}"
     if other is not None:
         values += f" -> {other.value:.4f} ({other.value - first.value:+.4f})"
         files += f" (A) -> {other.rankings} (B)"
-    explains = [f"explained: {explanation.explains}"] if explanation.explains else []
-    return [f"{explanation.metric} of query {query}: {values}", files, *explains]
+    origin = [f"explained: {explanation.rankings_origin}"] if explanation.rankings_origin else []
+    return [f"{explanation.metric} of query {query}: {values}", files, *origin]
 
 
 def _make_explained_blocks(
@@ -185,8 +185,8 @@ def _make_second_table(steps: Steps, count: int, lines: int | None) -> Iterator[
 
 def _format_arithmetic(metric: str, explained: Explained) -> str:
     steps, value = explained.steps, f"{explained.value:.4f}"
-    if explained.ruling:
-        return f"{metric} = {value}: {explained.ruling}"
+    if explained.special_case:
+        return f"{metric} = {value}: {explained.special_case}"
     return f"{metric} = {steps.arithmetic} = {value}" if " " in steps.arithmetic else f"{metric} = {value}"
 
 

@@ -25,7 +25,7 @@ from pytest_ireval.entry_points import (
 from pytest_ireval.errors import PluginError, Problem, describe_exception, did_you_mean, find_raise_place
 from pytest_ireval.plugins import hookspecs
 from pytest_ireval.plugins.by_name import HookResults, Origin
-from pytest_ireval.plugins.registry import Hooks, Registry, build_registry
+from pytest_ireval.plugins.registry import Registry, build_registry
 
 HOOKS_OF_SUITES = ("ireval_sources", "ireval_rules", "ireval_diagnoses")
 """The hooks that may be called in the entry-point group of suites."""
@@ -181,7 +181,7 @@ class Plugins:
             raise PluginError(f"plugin {origin}: {error}") from error
 
 
-class _HooksOfPlugins(Hooks):
+class _HooksOfPlugins:
     def __init__(self, plugins: Plugins, chosen: Collection[object]) -> None:
         self.plugins, self.chosen = plugins, chosen
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Protocol
 
 from pytest_ireval.data.formats.reader import Reader
 from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem
@@ -16,18 +17,17 @@ from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.plugins.plugin_types import DiagnosisKind, Kinds, RuleKind, SourceKind, refuse_wrong_defaults
 
 
-class Hooks:
+class Hooks(Protocol):
     """The hooks of some plugins."""
 
     def call(self, hook: str) -> HookResults:
         """What each plugin returns from a hook."""
-        raise NotImplementedError
 
     def load_plugins_of_suites(self) -> None:
         """Import the plugins that only suites need; their sources, rules and diagnoses are known from then on."""
 
 
-class GivenHooks(Hooks):
+class GivenHooks:
     """Results in place of plugins: ``GivenHooks(ireval_metrics=[(origin, metrics)])``."""
 
     def __init__(self, **results: HookResults) -> None:
@@ -35,6 +35,9 @@ class GivenHooks(Hooks):
 
     def call(self, hook: str) -> HookResults:
         return self.results.get(hook, ())
+
+    def load_plugins_of_suites(self) -> None:
+        """All results are there."""
 
 
 @dataclass(frozen=True, eq=False)

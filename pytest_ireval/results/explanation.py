@@ -65,7 +65,7 @@ class Explained:
     """The cutoff of the metric, if it has one."""
     value: float
     steps: Steps
-    ruling: str = ""
+    special_case: str = ""
     """Why the value is not what the steps come to: what the metric declares for such a query."""
 
 
@@ -92,7 +92,7 @@ class Explanation(InNotebook):
 
     metric: str
     query: str
-    proposed: str
+    query_choice: str
     """The reason for the choice of the query, if the user did not name one."""
     judgments: str
     policies: Policies
@@ -100,7 +100,7 @@ class Explanation(InNotebook):
     other: Explained | None = None
     moves: tuple[Move, ...] = ()
     """Every document of both tables, best rank first."""
-    explains: str = ""
+    rankings_origin: str = ""
     """In a suite, the rankings that are compared with the baseline: of a run, or the source's current ones; and why."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """In a suite, by id the titles of documents."""

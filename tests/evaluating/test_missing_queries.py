@@ -101,12 +101,12 @@ def test_seconds_that_nobody_measured_are_no_0():
 def test_why_shows_the_worst_value_and_the_reason():
     explained = why("Unjudged@10", JUDGMENTS, ONE_OF_30, "q01").first
 
-    assert (explained.value, explained.ruling) == (1, "a query without a ranking scores the worst value, 1")
+    assert (explained.value, explained.special_case) == (1, "a query without a ranking scores the worst value, 1")
     assert explained.steps.facts[0] == "this query has no ranking; the ranking counts as empty"
 
 
 def test_why_explains_a_missing_query_as_an_empty_ranking_where_no_value_is_the_worst():
     explained = why("Utility", JUDGMENTS, ONE_OF_30, "q01").first
 
-    assert (explained.value, explained.ruling) == (0, "")
+    assert (explained.value, explained.special_case) == (0, "")
     assert why("Utility", JUDGMENTS, ALL, other=ONE_OF_30).query == "q01"

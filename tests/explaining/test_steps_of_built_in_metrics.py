@@ -62,10 +62,10 @@ def test_steps_come_to_the_value_and_so_do_the_shares_of_documents_and_the_last_
         explained = explanation.first
         if "counts as" not in explained.steps.arithmetic:
             assert worked_out(explained.steps.arithmetic) == pytest.approx(explained.steps.value, abs=3e-3, rel=2e-3)
-        if explained.ruling:
+        if explained.special_case:
             worst = metric.bounds[metric.direction == "lower"]
             declared = {"empty": metric.empty, "relevant": metric.no_relevant, "without a ranking": worst}
-            assert explained.value == next(value for word, value in declared.items() if word in explained.ruling)
+            assert explained.value == next(value for word, value in declared.items() if word in explained.special_case)
             continue
         assert explained.steps.value == pytest.approx(explained.value, abs=1e-9)
         assert not explained.steps.generic

@@ -44,8 +44,8 @@ def test_a_query_is_proposed_where_it_is_the_only_one_or_has_the_largest_differe
     only = why("AP", {"mug": JUDGMENTS["mug"]}, RANKINGS)
     largest = why("AP", JUDGMENTS, RANKINGS, other=BETTER)
 
-    assert (only.query, only.proposed) == ("mug", "the only query")
-    assert (largest.query, largest.proposed) == ("mug", "the largest difference of 2 queries")
+    assert (only.query, only.query_choice) == ("mug", "the only query")
+    assert (largest.query, largest.query_choice) == ("mug", "the largest difference of 2 queries")
 
 
 def test_moves_say_where_a_document_stood_and_what_it_contributes():
@@ -100,7 +100,7 @@ def test_a_query_that_was_not_ranked_is_explained_as_empty():
 def test_without_relevant_documents_the_metric_rules_what_the_value_is():
     explained = why("AP", {"q": {"a": 0}}, {"q": ["a"]}).first
 
-    assert (explained.value, explained.ruling) == (0, "a query without relevant documents scores 0")
+    assert (explained.value, explained.special_case) == (0, "a query without relevant documents scores 0")
 
 
 def read_error(kind, *arguments, **options):

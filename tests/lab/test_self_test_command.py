@@ -7,13 +7,13 @@ from suite_files import write_judgments, write_rankings, write_suite
 
 from pytest_ireval_lab.commands.self_test_command import format_asked_again, format_self_test
 from pytest_ireval_lab.self_test.results import (
-    AskedAgain,
     FalseAlarms,
     HarmlessChange,
     Level,
     MetricNoise,
-    MutantNoticed,
-    SameAgain,
+    NoticedDamage,
+    RepeatedAnswers,
+    RepeatVerdict,
     SelfTest,
     ToleranceNoise,
 )
@@ -93,7 +93,7 @@ def test_promises_that_are_broken_are_marked():
     whole = FalseAlarms("", "", 200, 60, 0.3, 0.237, 0.369, 40, 0.05, broken=True)
     harmless = (HarmlessChange("the same rankings", tried=True),)
     levels = (Level(0.05, 3, 20, 4, 0), Level(1.0, 60, 1, 0, 1))
-    missed = MutantNoticed("documents with other ids", 60, levels, unnoticed_is_right=True)
+    missed = NoticedDamage("documents with other ids", 60, levels, unnoticed_is_right=True)
     found = SelfTest(
         "shop", "shop.ireval.yaml", 60, 200, "now and before", 12, "", (whole, evidence), (missed,), harmless
     )
@@ -107,7 +107,7 @@ def test_promises_that_are_broken_are_marked():
 
 
 def test_noise_is_a_table_and_what_lies_below_it_is_named():
-    found = AskedAgain(
+    found = RepeatedAnswers(
         "shop",
         "shop.ireval.yaml",
         "python: shop:search",
@@ -117,7 +117,7 @@ def test_noise_is_a_table_and_what_lies_below_it_is_named():
         lists=15,
         metrics=(MetricNoise("AP", 60, 9, 0.03, 0.0107, 0.4, 7), MetricNoise("RR", 60, 0, 0.0, 0.0)),
         tolerances=(ToleranceNoise("no_regression::AP.all", 0.01, 0.0107, below=True),),
-        rules=(SameAgain("no_regression::AP.all", "fail", "AP fell 2%"),),
+        rules=(RepeatVerdict("no_regression::AP.all", "fail", "AP fell 2%"),),
     )
 
     assert format_asked_again(found) == (

@@ -15,10 +15,10 @@ import click
 from pytest_ireval import Suite, load_registry, load_suites
 from pytest_ireval.cli.options import ProgressBar
 from pytest_ireval.plugin_api import Registry, escape_unprintable, format_count, format_table, wrap_text
-from pytest_ireval_lab.self_test.results import AskedAgain, FalseAlarms, MetricNoise, MutantNoticed, SelfTest
+from pytest_ireval_lab.self_test.results import FalseAlarms, MetricNoise, NoticedDamage, RepeatedAnswers, SelfTest
 
 WIDTH = 100
-R = TypeVar("R", SelfTest, AskedAgain)
+R = TypeVar("R", SelfTest, RepeatedAnswers)
 
 
 @click.command(name="self-test", context_settings={"show_default": True})
@@ -146,7 +146,7 @@ def _format_damage(result: SelfTest) -> str:
     return "\n".join(lines).strip()
 
 
-def _format_share(each: MutantNoticed) -> str:
+def _format_share(each: NoticedDamage) -> str:
     last = each.levels[-1]
     return "all" if each.noticed_from == 1 else f"{format_percent(each.noticed_from or 0.0)} ({last.queries})"
 
@@ -156,7 +156,7 @@ def _name_first_rule(rules: Sequence[str]) -> str:
     return "".join(rules[:1]) + (f" and {len(rules) - 1} more" if len(rules) > 1 else "")
 
 
-def _describe_unnoticed(each: MutantNoticed) -> str:
+def _describe_unnoticed(each: NoticedDamage) -> str:
     last = each.levels[-1]
     most = max(each.levels, key=lambda level: level.red / level.trials)
     said = (
@@ -196,7 +196,7 @@ def _list_notes(result: SelfTest) -> Iterator[str]:
         yield _wrap(f"note: {note}")
 
 
-def format_asked_again(result: AskedAgain) -> str:
+def format_asked_again(result: RepeatedAnswers) -> str:
     """Everything below each other; the last line is the verdict."""
     moved = [] if result.same else [_format_metrics(result), _format_tolerances(result)]
     parts = [_describe_answers(result), *moved, _list_red(result), f"self-test: {'pass' if result.holds else 'FAIL'}"]
@@ -207,7 +207,7 @@ def format_asked_again(result: AskedAgain) -> str:
     )
 
 
-def _describe_answers(result: AskedAgain) -> str:
+def _describe_answers(result: RepeatedAnswers) -> str:
     asked = f"{result.source} was asked {format_count(result.answers, 'time')}"
     if result.same:
         both = "both answers are the same" if result.answers == 2 else f"all {result.answers} answers are the same"
@@ -218,7 +218,7 @@ def _describe_answers(result: AskedAgain) -> str:
     )
 
 
-def _list_red(result: AskedAgain) -> str:
+def _list_red(result: RepeatedAnswers) -> str:
     red = [each for each in result.rules if each.verdict in ("fail", "error")]
     if not red:
         return f"Comparing one answer with the next: {format_count(len(result.rules), 'verdict')}, none red."
@@ -228,7 +228,7 @@ def _list_red(result: AskedAgain) -> str:
     )
 
 
-def _format_metrics(result: AskedAgain) -> str:
+def _format_metrics(result: RepeatedAnswers) -> str:
     header = ["metric", "queries", "moved", "sd of an answer", "noise floor", "share of variance", "repeat for 10%"]
     return format_table(header, [_make_metric_row(each) for each in result.metrics], range(1, 7))
 
@@ -245,7 +245,7 @@ def _make_metric_row(each: MetricNoise) -> list[str]:
     ]
 
 
-def _format_tolerances(result: AskedAgain) -> str:
+def _format_tolerances(result: RepeatedAnswers) -> str:
     if not result.tolerances:
         return ""
     rows = []

@@ -27,7 +27,7 @@ from pytest_ireval.gate_api import (
 )
 from pytest_ireval.plugin_api import Registry
 from pytest_ireval_lab.self_test.rehearsal import Bars, begin_rehearsal, no_bars
-from pytest_ireval_lab.self_test.results import AskedAgain, MetricNoise, SameAgain, ToleranceNoise
+from pytest_ireval_lab.self_test.results import MetricNoise, RepeatedAnswers, RepeatVerdict, ToleranceNoise
 
 
 class _Askings(NamedTuple):
@@ -37,7 +37,7 @@ class _Askings(NamedTuple):
     now: int
 
 
-def ask_again(suite: Suite, registry: Registry, *, times: int = 2, bars: Bars = no_bars) -> AskedAgain:
+def ask_again(suite: Suite, registry: Registry, *, times: int = 2, bars: Bars = no_bars) -> RepeatedAnswers:
     """Ask the source ``times`` as often as the suite asks it, and compare the first answer with the second."""
     if suite.source is None:
         raise IrevalError(f"{suite.place}: the suite has no source of rankings")
@@ -59,7 +59,7 @@ def ask_again(suite: Suite, registry: Registry, *, times: int = 2, bars: Bars = 
     )
     outcomes = rehearsal.check(compared)
     askings = _Askings(len(stored.rankings) if stored is not None else repeat, repeat)
-    return AskedAgain(
+    return RepeatedAnswers(
         suite=suite.name,
         file=suite.shown,
         source=describe_source(suite.source, suite.path.parent),
@@ -69,7 +69,7 @@ def ask_again(suite: Suite, registry: Registry, *, times: int = 2, bars: Bars = 
         lists=len({q for other in answers[1:] for q in find_changed_queries(answers[:1], (other,), suite.depth)}),
         metrics=tuple(_measure_metrics(scores, stored, askings)),
         tolerances=tuple(_measure_tolerances(rehearsal.checks, scores, outcomes, askings)),
-        rules=tuple(SameAgain(o.id, o.verdict, o.headline) for o in outcomes if o.compares),
+        rules=tuple(RepeatVerdict(o.id, o.verdict, o.headline) for o in outcomes if o.compares),
     )
 
 

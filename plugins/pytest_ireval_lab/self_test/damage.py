@@ -26,7 +26,7 @@ from pytest_ireval.gate_api import (
 )
 from pytest_ireval.plugin_api import SILENT, Progress
 from pytest_ireval_lab.self_test.rehearsal import Rehearsal, choose_lowest, draw_numbers, list_red, make_urn, mix_scores
-from pytest_ireval_lab.self_test.results import HarmlessChange, Level, MutantNoticed
+from pytest_ireval_lab.self_test.results import HarmlessChange, Level, NoticedDamage
 
 LEFT = 5
 """The documents that are left of a ranking that is cut."""
@@ -159,7 +159,7 @@ NOTICED = 0.8
 
 def try_mutants(
     rehearsal: Rehearsal, already_red: frozenset[str], progress: Progress = SILENT
-) -> tuple[MutantNoticed, ...]:
+) -> tuple[NoticedDamage, ...]:
     """The rules that notice each kind of damage; rules that are ``already_red`` without any do not count."""
     mutants = list(_list_mutants(rehearsal))
     progress.expect(len(mutants) * TRIALS, "damage")
@@ -170,7 +170,7 @@ def try_mutants(
     return tuple(found)
 
 
-def _try_all_shares(rehearsal: Rehearsal, mutant: _Mutant, already_red: frozenset[str]) -> MutantNoticed:
+def _try_all_shares(rehearsal: Rehearsal, mutant: _Mutant, already_red: frozenset[str]) -> NoticedDamage:
     healthy = rehearsal.scores.replace_current(rehearsal.accepted)
     other = rehearsal.score([mutant.done(each) for each in rehearsal.accepted.rankings])
     damaged = rehearsal.scores.replace_current(other)
@@ -183,7 +183,7 @@ def _try_all_shares(rehearsal: Rehearsal, mutant: _Mutant, already_red: frozense
         if level.red >= NOTICED * level.trials:
             break
     last = levels[-1]
-    return MutantNoticed(
+    return NoticedDamage(
         name=mutant.name,
         queries=int(np.count_nonzero(among)),
         levels=tuple(levels),

@@ -43,7 +43,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class MutantNoticed:
+class NoticedDamage:
     """One kind of damage, and from which share of the queries on the suite turns red."""
 
     name: str
@@ -88,7 +88,7 @@ class SelfTest:
     """Why there are no false alarms to count; empty if there are."""
     alarms: tuple[FalseAlarms, ...]
     """The whole suite first."""
-    mutants: tuple[MutantNoticed, ...]
+    mutants: tuple[NoticedDamage, ...]
     harmless: tuple[HarmlessChange, ...]
     notes: tuple[str, ...] = ()
 
@@ -131,7 +131,7 @@ class ToleranceNoise:
 
 
 @dataclass(frozen=True)
-class SameAgain:
+class RepeatVerdict:
     """One rule's verdict when two answers of the same source are compared."""
 
     rule: str
@@ -140,7 +140,7 @@ class SameAgain:
 
 
 @dataclass(frozen=True)
-class AskedAgain:
+class RepeatedAnswers:
     """The findings from asking the source of a suite several times."""
 
     suite: str
@@ -155,7 +155,7 @@ class AskedAgain:
     """The number of queries that did not always get the same list."""
     metrics: tuple[MetricNoise, ...]
     tolerances: tuple[ToleranceNoise, ...]
-    rules: tuple[SameAgain, ...]
+    rules: tuple[RepeatVerdict, ...]
     notes: tuple[str, ...] = ()
 
     @property
