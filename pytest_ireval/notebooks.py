@@ -15,8 +15,8 @@ from pytest_ireval.cli.comparison_views import (
     View,
     assign_letters,
     collect_comparison_notes,
+    format_comparison,
     format_ranking_name,
-    format_table,
     format_title,
     make_pair_rows,
     mark_beaten,
@@ -119,7 +119,7 @@ def _(result: Comparison) -> str:
 
 @render_text.register
 def _(result: Comparison) -> str:
-    return format_table(result, View(list(result.rankings))).rstrip()
+    return format_comparison(result, View(list(result.rankings))).rstrip()
 
 
 def _format_figure(result: Comparison, place: int, name: str) -> str | _Bold:

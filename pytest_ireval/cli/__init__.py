@@ -1,12 +1,14 @@
-"""The command ``ireval``: look at rankings, metrics and plugins without running tests."""
+"""The command ``ireval``: look at rankings, metrics and plugins without running tests.
+
+The module of a command is imported when that command is called, and imports at its top whatever the command needs.
+Inside a function it imports what few runs need: Jinja for a page, Dask for a cluster. ``options.py`` serves all
+commands, so it imports there what only those about suites need.
+"""
 
 from __future__ import annotations
 
 import io
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -48,22 +50,6 @@ Without a suite:
   ireval evaluate judgments.txt rankings.txt -m nDCG@10
   ireval compare judgments.txt before.trec after.trec
 """
-COMPUTING = {"compare", "discriminate", "interleave", "plan", "reliability", "self-test", "stress"}
-"""Commands that multiply large matrices: the others load NumPy without its threads, which takes half the time."""
-THREADS = "OPENBLAS_NUM_THREADS"
-"""NumPy reads this variable once, when it is loaded."""
-
-
-@contextmanager
-def _one_thread_for_numpy() -> Iterator[None]:
-    if THREADS in os.environ:
-        yield
-        return
-    os.environ[THREADS] = "1"
-    try:
-        yield
-    finally:
-        del os.environ[THREADS]
 
 
 class Commands(click.Group):
@@ -76,16 +62,10 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, imported now."""
         if cmd_name in COMMANDS:
-            with nullcontext() if cmd_name in COMPUTING else _one_thread_for_numpy():
-                module = import_module(f"pytest_ireval.cli.{cmd_name.replace('-', '_')}_command")
-            command: click.Command = module.command
+            command: click.Command = import_module(f"pytest_ireval.cli.{cmd_name}_command").command
             return command
-        found = _find_packages(ctx).by_name.get(cmd_name)
-        if found is None:
-            return None
-        # A third party's command may need the threads of NumPy, so they are left alone.
-        with _one_thread_for_numpy() if found.is_built_in and cmd_name not in COMPUTING else nullcontext():
-            return found.load()
+        package_command = _find_packages(ctx).by_name.get(cmd_name)
+        return None if package_command is None else package_command.load()
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -112,13 +92,13 @@ class Commands(click.Group):
         """The lists that help shows, without importing the commands: ours, then those of each package."""
         packages = _find_packages(ctx)
         groups = {title: dict(group) for title, group in GROUPS.items()}
-        for name, found in packages.by_name.items():
-            groups.setdefault(found.heading, {})[name] = found.spec.summary
+        for name, command in packages.by_name.items():
+            groups.setdefault(command.heading, {})[name] = command.spec.summary
         for title, group in groups.items():
             with formatter.section(title):
                 formatter.write_dl(list(group.items()), col_max=12)
-        for each in packages.broken:
-            click.echo(f"warning: no command of this plugin is shown: {each}", err=True)
+        for reason in packages.broken:
+            click.echo(f"warning: no command of this plugin is shown: {reason}", err=True)
 
 
 def _find_packages(ctx: click.Context) -> PackageCommands:
@@ -127,8 +107,8 @@ def _find_packages(ctx: click.Context) -> PackageCommands:
         from pytest_ireval.plugins.commands import find_commands  # a command of the core does without it
 
         ctx.meta[__name__] = find_commands(COMMANDS)
-    found: PackageCommands = ctx.meta[__name__]
-    return found
+    packages: PackageCommands = ctx.meta[__name__]
+    return packages
 
 
 @click.group(cls=Commands, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})

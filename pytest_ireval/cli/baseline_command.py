@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 
@@ -33,13 +33,16 @@ from pytest_ireval.cli.baseline_text import (
     format_query,
     get_metric_order,
 )
+from pytest_ireval.cli.options import load_chosen_suites
 from pytest_ireval.errors import BaselineError, IrevalError, Problem, did_you_mean
+from pytest_ireval.gate.changed_since import files_of_suite
+from pytest_ireval.gate.clock import format_moment, read_clock
+from pytest_ireval.repositories.git import read_commit_state
 from pytest_ireval.suite.finding import NOT_ENTERED, may_be_suite
+from pytest_ireval.suite.loading import list_suite_names
+from pytest_ireval.suite.suite import Suite
 from pytest_ireval.text_table import escape_unprintable
 from pytest_ireval.words import format_count
-
-if TYPE_CHECKING:
-    from pytest_ireval.suite.suite import Suite
 
 
 @click.group(name="baseline")
@@ -115,11 +118,6 @@ def _anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
     Rules that say `against: anchor` compare with it. No acceptance moves it: this command alone does. If one of the
     suites has no baseline, none is pinned.
     """
-    from pytest_ireval.cli.options import load_chosen_suites
-    from pytest_ireval.gate.changed_since import files_of_suite
-    from pytest_ireval.gate.clock import format_moment, read_clock
-    from pytest_ireval.repositories.git import read_commit_state
-
     reason = reason.strip()
     if not reason:
         raise click.UsageError('--reason is empty: name the release, for example --reason "release 4.2"')
@@ -270,7 +268,5 @@ def _find_baseline_folders(roots: tuple[str, ...]) -> Iterator[Path]:
 
 def _list_places_of_suites(path: Path) -> list[BaselinePlace]:
     """The baselines of the suites in a file: one, or several if it has a matrix; they need not exist."""
-    from pytest_ireval.suite.loading import list_suite_names
-
     home = Path(os.path.abspath(path)).parent / FOLDER
     return [BaselinePlace(home, name) for name in list_suite_names(path)]

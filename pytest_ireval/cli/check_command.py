@@ -6,17 +6,37 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from pytest_ireval.errors import IrevalError, Problem, count_problems
+from pytest_ireval.gate.changed_since import Repositories, wrong_watches
+from pytest_ireval.gate.check_inputs import find_id_problem
+from pytest_ireval.gate.clock import read_date
+from pytest_ireval.gate.collect import collect_inputs
+from pytest_ireval.gate.queries_and_judgments import read_collection, read_suite_queries
+from pytest_ireval.gate.score import score_inputs
+from pytest_ireval.gate.sensitivity import (
+    collect_known,
+    find_blind_tolerances,
+    find_tolerances_of_nothing,
+    foresee_rules,
+)
+from pytest_ireval.plugins.conftests import Conftests
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.rules.planning import (
+    find_checks_that_cannot_fail,
+    find_rules_of_few_weights,
+    plan_checks,
+    select_rule_checks,
+)
+from pytest_ireval.sources.run import RunOptions, find_missing_files
+from pytest_ireval.suite.editor_schema import TITLE, suite_schema
+from pytest_ireval.suite.finding import find_suites, is_shared
+from pytest_ireval.suite.loading import load_suites
+from pytest_ireval.suite.suite import Suite
 from pytest_ireval.text_table import escape_unprintable
 from pytest_ireval.words import format_count
-
-if TYPE_CHECKING:
-    from pytest_ireval.plugins.registry import Registry
-    from pytest_ireval.suite.suite import Suite
 
 
 @click.command(name="check")
@@ -46,11 +66,10 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
         raise click.UsageError("no suites given: name files or folders")
     if output is not None:
         raise click.UsageError("--output needs --schema")
-    from pytest_ireval.suite.finding import find_suites, is_shared
 
-    found = find_suites(paths)
-    shared = [path for path in found if is_shared(path.name)]
-    count, problems = _check_files([path for path in found if path not in shared])
+    files = find_suites(paths)
+    shared = [path for path in files if is_shared(path.name)]
+    count, problems = _check_files([path for path in files if path not in shared])
     for path in shared:
         click.echo(f"{path}: is checked with the suites that extend it")
     for problem in problems:
@@ -64,10 +83,6 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
 
 def _check_files(paths: Sequence[Path]) -> tuple[int, list[Problem]]:
     """The number of suites, and all mistakes; a line for each suite and its warnings are printed on the way."""
-    from pytest_ireval.gate.changed_since import Repositories, wrong_watches
-    from pytest_ireval.plugins.conftests import Conftests
-    from pytest_ireval.suite.loading import load_suites
-
     conftests, repositories = Conftests(), Repositories()
     names: dict[str, Suite] = {}
     problems: list[Problem] = []
@@ -81,9 +96,9 @@ def _check_files(paths: Sequence[Path]) -> tuple[int, list[Problem]]:
             continue
         _print_warnings(warnings)
         problems += _find_duplicate_names(suites, names)
-        for wrong in (each for suite in suites for each in wrong_watches(suite, repositories)):
-            if wrong not in problems:  # a file that many extend is wrong once
-                problems.append(wrong)
+        for suite in suites:
+            wrong = wrong_watches(suite, repositories)
+            problems += [problem for problem in wrong if problem not in problems]  # a file that many extend: once
         for suite in suites:
             mistakes, warnings = _check_suite(suite, registry)
             click.echo(f"{suite.shown}: {suite.name}: {_count_parts(suite, mistakes)}")
@@ -105,9 +120,6 @@ def _count_parts(suite: Suite, mistakes: Sequence[Problem]) -> str:
 
 def _check_plan(suite: Suite, registry: Registry) -> Sequence[str]:
     """Warnings of checks that cannot fail; raises if none can be planned, or the queries lack something."""
-    from pytest_ireval.gate.queries_and_judgments import read_suite_queries
-    from pytest_ireval.rules.planning import find_checks_that_cannot_fail, plan_checks, select_rule_checks
-
     queries = read_suite_queries(suite, registry)
     return [*find_checks_that_cannot_fail(select_rule_checks(plan_checks(suite, queries)), queries)]
 
@@ -128,13 +140,6 @@ def _check_suite(suite: Suite, registry: Registry) -> tuple[list[Problem], list[
 
 def _check_inputs(suite: Suite, registry: Registry) -> tuple[list[Problem], list[str]]:
     """Judgments, and files of rankings that are there; no other source is asked."""
-    from pytest_ireval.gate.check_inputs import find_id_problem
-    from pytest_ireval.gate.clock import read_date
-    from pytest_ireval.gate.collect import collect_inputs
-    from pytest_ireval.gate.queries_and_judgments import read_collection
-    from pytest_ireval.gate.score import score_inputs
-    from pytest_ireval.sources.run import find_missing_files
-
     # None: rankings do not come from files, so they are not there before the source is asked.
     missing = None if suite.source is None else find_missing_files(suite.source.options, suite.path.parent)
     if missing is not None and not missing and _compares_only_with_files(suite):
@@ -148,27 +153,16 @@ def _check_inputs(suite: Suite, registry: Registry) -> tuple[list[Problem], list
 
 def _compares_only_with_files(suite: Suite) -> bool:
     """Tell whether rules compare only with files, not with a source that would have to be asked."""
-    from pytest_ireval.sources.run import RunOptions
-
     references = (rule.options.facts.reference.source for rule in suite.rules)
-    return all(each is None or isinstance(each.options, RunOptions) for each in references)
+    return all(source is None or isinstance(source.options, RunOptions) for source in references)
 
 
 def _check_tolerances(suite: Suite, registry: Registry) -> tuple[list[Problem], list[str]]:
     """Tolerances that make no sense under the stored baseline; warnings of tolerances that ask for too much."""
-    from pytest_ireval.gate.clock import read_date
-    from pytest_ireval.gate.sensitivity import (
-        collect_known,
-        find_blind_tolerances,
-        find_tolerances_of_nothing,
-        foresee_rules,
-    )
-    from pytest_ireval.rules.planning import find_rules_of_few_weights
-
     known = collect_known(suite, registry, read_date())
-    found = foresee_rules(known)
+    outlooks = foresee_rules(known)
     few_weights = find_rules_of_few_weights(known.checks, known.queries, known.weights)
-    return [*find_tolerances_of_nothing(found)], [*find_blind_tolerances(found), *few_weights]
+    return [*find_tolerances_of_nothing(outlooks)], [*find_blind_tolerances(outlooks), *few_weights]
 
 
 def _find_duplicate_names(suites: Sequence[Suite], names: dict[str, Suite]) -> Iterator[Problem]:
@@ -179,8 +173,6 @@ def _find_duplicate_names(suites: Sequence[Suite], names: dict[str, Suite]) -> I
 
 
 def _write_schema(folder: Path, output: str | None) -> None:
-    from pytest_ireval.plugins.conftests import Conftests
-    from pytest_ireval.suite.editor_schema import TITLE, suite_schema
 
     text = json.dumps(suite_schema(Conftests().registry_for(folder.absolute())), indent=2) + "\n"
     if output is None:

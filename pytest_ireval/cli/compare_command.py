@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
@@ -17,13 +20,14 @@ from pytest_ireval.cli.comparison_views import (
     View,
     assign_letters,
     collect_comparison_notes,
+    format_comparison,
     format_ranking_name,
-    format_table,
     format_title,
     make_extreme_rows,
     make_pair_rows,
     make_value_rows,
     mark_beaten,
+    render_page,
 )
 from pytest_ireval.cli.evaluate_command import format_figure
 from pytest_ireval.cli.options import (
@@ -65,8 +69,8 @@ def _format_markdown(comparison: Comparison, view: View) -> str:
     ]
     if view.per_query:
         tables += [(1, _escape_cells(make_value_rows(comparison, metric, view.order))) for metric in comparison.metrics]
-    told = collect_comparison_notes(comparison, best="bold", every_pair=view.every_pair)
-    listed = "\n".join(f"- {_escape_cell(note)}" for note in told)
+    notes = collect_comparison_notes(comparison, best="bold", every_pair=view.every_pair)
+    listed = "\n".join(f"- {_escape_cell(note)}" for note in notes)
     return "\n\n".join([*(_format_markdown_table(rows, left) for left, rows in tables if rows[1:]), listed]) + "\n"
 
 
@@ -91,20 +95,15 @@ def _format_markdown_table(rows: list[list[str]], left: int) -> str:
 
 
 def _format_json(comparison: Comparison, view: View) -> str:
-    import json
-
     return json.dumps(comparison.to_dict(per_query=view.per_query)) + "\n"
 
 
-PAIR_COLUMNS = tuple(each.name for each in fields(Pair) if each.name not in ("ranking", "other", "gains", "drops"))
+PAIR_COLUMNS = tuple(field.name for field in fields(Pair) if field.name not in ("ranking", "other", "gains", "drops"))
 """Columns of CSV for a pair, after its names."""
 
 
 def _format_csv(comparison: Comparison, view: View) -> str:
     """One row a figure, one a pair, and one a query if wanted; cells that do not apply are empty."""
-    import csv
-    import io
-
     text = io.StringIO()
     writer = csv.DictWriter(text, _CSV_COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
@@ -129,13 +128,11 @@ def _make_csv_rows(comparison: Comparison, view: View) -> Iterator[dict[str, Any
 
 
 def _format_html(comparison: Comparison, view: View) -> str:
-    from pytest_ireval.cli.comparison_views import render_page
-
     return render_page(comparison, view)
 
 
 _FORMATS: dict[str, Callable[[Comparison, View], str]] = {
-    "table": format_table,
+    "table": format_comparison,
     "markdown": _format_markdown,
     "json": _format_json,
     "csv": _format_csv,
@@ -177,10 +174,15 @@ def command(
     per_query: bool,
     pairs: bool,
     sort: str | None,
+    baseline: str | None,
+    test: Test,
+    alpha: float,
+    extremes: int,
+    judgments_format: str | None,
+    rankings_format: str | None,
     timings_of_each: tuple[str, ...],
     policies: Policies,
     side_data: SideData,
-    **options: Any,
 ) -> None:
     """Compare two or more RANKINGS under JUDGMENTS, in any format that is installed.
 
@@ -208,13 +210,18 @@ def command(
             judgments,
             named,
             [*wanted, *more],
+            baseline=baseline,
+            test=test,
+            alpha=alpha,
+            extremes=extremes,
+            judgments_format=judgments_format,
+            rankings_format=rankings_format,
             policies=policies,
             side_data={
                 name: replace(side_data, timings=timings) for name, timings in zip_longest(named, timings_of_each)
             },
             registry=registry,
             progress=progress,
-            **options,
         )
     if svg is not None:
         from pytest_ireval.report.charts.drawing import draw_file  # imports Jinja, which most runs do not need
@@ -230,10 +237,10 @@ def command(
 def _keep_metrics(comparison: Comparison, names: Sequence[str]) -> Comparison:
     """Without the metrics that only the picture needs."""
     rankings = {
-        name: replace(found, metrics=tuple(each for each in found.metrics if each.name in names))
-        for name, found in comparison.rankings.items()
+        name: replace(evaluation, metrics=tuple(metric for metric in evaluation.metrics if metric.name in names))
+        for name, evaluation in comparison.rankings.items()
     }
-    kept = tuple(each for each in comparison.metrics if each.name in names)
+    kept = tuple(metric for metric in comparison.metrics if metric.name in names)
     return replace(comparison, rankings=rankings, metrics=kept)
 
 

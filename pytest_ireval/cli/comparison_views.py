@@ -26,7 +26,7 @@ class View:
     every_pair: bool = False
 
 
-def format_table(comparison: Comparison, view: View) -> str:
+def format_comparison(comparison: Comparison, view: View) -> str:
     """Everything below each other, the leaderboard first."""
     parts = [_format_leaderboard(comparison, view), _format_pairs(comparison, view), _format_extremes(comparison, view)]
     if view.per_query:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,10 +21,12 @@ from pytest_ireval.cli.options import (
     policy_options,
     timings_option,
 )
+from pytest_ireval.data.side_data import SideData
 from pytest_ireval.errors import IrevalError, Problem, describe_exception
 from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.masking import public_address
 from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, describe_ties
+from pytest_ireval.results.policies import Policies
 from pytest_ireval.text_table import escape_unprintable, format_table
 from pytest_ireval.words import format_count
 
@@ -138,16 +143,11 @@ def _format_unit_table(evaluation: Evaluation, unit: str) -> str:
 
 
 def _format_json(evaluation: Evaluation, per_query: bool) -> str:
-    import json
-
     return json.dumps(evaluation.to_dict(per_query=per_query)) + "\n"
 
 
 def _format_csv(evaluation: Evaluation, per_query: bool) -> str:
     """``metric,query,value``; the figure for all queries has an empty query."""
-    import csv
-    import io
-
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["metric", "query", "value"])
@@ -170,7 +170,7 @@ def _format_trec(evaluation: Evaluation, per_query: bool) -> str:
 
 
 def _format_html(evaluation: Evaluation, per_query: bool) -> str:
-    from pytest_ireval.report.templates import get_environment
+    from pytest_ireval.report.templates import get_environment  # imports Jinja
 
     tables = [
         {
@@ -205,7 +205,16 @@ FORMATS: dict[str, Callable[[Evaluation, bool], str]] = {
 @timings_option
 @policy_options
 def command(
-    judgments: str, rankings: str, metrics: tuple[str, ...], form: str, per_query: bool, on: str | None, **options: Any
+    judgments: str,
+    rankings: str,
+    metrics: tuple[str, ...],
+    form: str,
+    per_query: bool,
+    judgments_format: str | None,
+    rankings_format: str | None,
+    on: str | None,
+    policies: Policies,
+    side_data: SideData,
 ) -> None:
     """Score RANKINGS under JUDGMENTS.
 
@@ -218,8 +227,18 @@ def command(
     if on is not None and rankings == "-":
         raise click.UsageError("the workers of a cluster cannot read standard input")
     with ProgressBar() as progress, _connect_executor(on) as executor:
-        options |= {"registry": load_command_registry(None), "progress": progress, "executor": executor}
-        evaluation = evaluate(judgments, rankings, metrics or METRICS, **options)
+        evaluation = evaluate(
+            judgments,
+            rankings,
+            metrics or METRICS,
+            policies=policies,
+            side_data=side_data,
+            judgments_format=judgments_format,
+            rankings_format=rankings_format,
+            registry=load_command_registry(None),
+            progress=progress,
+            executor=executor,
+        )
     click.echo(FORMATS[form](evaluation, per_query), nl=False)
 
 

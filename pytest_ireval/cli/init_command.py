@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from pytest_ireval.cli.options import format_options
+from pytest_ireval.cli.options import ProgressBar, format_options
 from pytest_ireval.cli.proposed_suite import (
     ENGINE,
     EXPECTED,
@@ -26,13 +26,19 @@ from pytest_ireval.cli.proposed_suite import (
     format_head,
     format_judged_rules,
 )
+from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
+from pytest_ireval.evaluating.evaluation import evaluate
+from pytest_ireval.gate.clock import read_date
+from pytest_ireval.gate.collect import collect_inputs
 from pytest_ireval.masking import public_address
+from pytest_ireval.plugins.conftests import Conftests
+from pytest_ireval.reading import read_judgments, read_queries, read_rankings
+from pytest_ireval.repositories.merge_base import find_top
 from pytest_ireval.results.evaluation import Evaluation
-
-if TYPE_CHECKING:
-    from pytest_ireval.data.rankings import Rankings
-
+from pytest_ireval.results.policies import Policies
+from pytest_ireval.suite.inheriting import shown_path
+from pytest_ireval.suite.loading import load_suite, load_suites
 
 SHORTEST, LONGEST = 20, 100
 """The least and the greatest ``depth`` that a new suite gets."""
@@ -71,9 +77,6 @@ def command(
     asked once. It also takes judgments, or queries alone. No file is ever overwritten. In a terminal it asks for
     whatever is missing.
     """
-    from pytest_ireval.suite.inheriting import shown_path
-    from pytest_ireval.suite.loading import load_suite
-
     if not (rankings or python or program or engine) and sys.stdin.isatty():
         rankings, python = _ask_for(
             "Rankings: a file, a Python function as module:function, or the address of an index"
@@ -136,8 +139,6 @@ def _ask_for(what: str, default: str | None = None) -> tuple[Path | None, str | 
 
 def _warn_outside(file: Path, folder: Path) -> None:
     """Warn if a file is not in the repository of the suite: other machines do not have it."""
-    from pytest_ireval.repositories.merge_base import find_top
-
     try:
         top = find_top(folder)
     except BaselineError:  # there is no repository
@@ -156,13 +157,6 @@ def _choose_name(name: str | None) -> str:
 
 def _ask_source(name: str, path: Path, source: RankingSource, queries: DataFile | None) -> Rankings:
     """The rankings of a function or a command, asked as the suite will ask it."""
-    from pytest_ireval.cli.options import ProgressBar
-    from pytest_ireval.gate.clock import read_date
-    from pytest_ireval.gate.collect import collect_inputs
-    from pytest_ireval.plugins.conftests import Conftests
-    from pytest_ireval.suite.inheriting import shown_path
-    from pytest_ireval.suite.loading import load_suites
-
     known = SuiteFacts(name, path, source, LONGEST, (), None, queries)
     text = "\n".join([*format_head(known), "missing_queries: zero", "rules:", *format_churn_rule()]) + "\n"
     registry = Conftests().registry_for(path)
@@ -181,8 +175,6 @@ def _collect_facts(
     name: str, path: Path, source: RankingSource, judgments: DataFile | None, queries: DataFile | None
 ) -> SuiteFacts:
     """The content of the files, or the answers of the source."""
-    from pytest_ireval.reading import read_queries, read_rankings
-
     file = source.file
     found = read_rankings(file.path, LONGEST, format=file.format) if file else _ask_source(name, path, source, queries)
     depth = max(SHORTEST, min(LONGEST, int(found.retrieved.max()) if len(found) else 1))
@@ -206,10 +198,6 @@ def _collect_facts(
 
 def _evaluate(judgments: DataFile, rankings: Rankings, depth: int) -> Evaluation:
     """The last metric is 1 if a document of the top grade ranks first."""
-    from pytest_ireval.evaluating.evaluation import evaluate
-    from pytest_ireval.reading import read_judgments
-    from pytest_ireval.results.policies import Policies
-
     deep = next(cutoff for cutoff in RECALL_CUTOFFS if cutoff <= depth)
     grades = read_judgments(judgments.path, format=judgments.format)
     usual = [f"nDCG@{CUTOFF}", f"RR@{CUTOFF}", f"R@{deep}", f"Judged@{CUTOFF}"]

@@ -67,18 +67,17 @@ def command(
     turn the suite red: its rules are applied to changes like that of the last run. No source is asked.
     """
     conftests, today = Conftests(), read_date()
-    planned = []
+    plans = []
     for suite in load_chosen_suites(paths, named, conftests):
         known = collect_known(suite, conftests.registry_for(suite.path), today)
         chance = None
         if known.stored is not None and drop is None and queries is None:
             chance = estimate_chance_of_red(known, _find_last_run(suite, report))
-        planned.append((known, foresee_rules(known, drop, queries), chance))
+        plans.append((known, foresee_rules(known, drop, queries), chance))
     if form == "json":
-        said = {"format": 1, "suites": [_make_suite_record(*each) for each in planned]}
-        click.echo(json.dumps(said, indent=1))
+        click.echo(json.dumps({"format": 1, "suites": [_make_suite_record(*plan) for plan in plans]}, indent=1))
         return
-    click.echo("\n\n".join(_format_plan(*each, drop, queries) for each in planned))
+    click.echo("\n\n".join(_format_plan(*plan, drop, queries) for plan in plans))
 
 
 WIDTH = 100
@@ -87,66 +86,90 @@ WIDTH = 100
 def _find_last_run(suite: Suite, report: Path | None) -> RunResult | None:
     """The newest run of the suite that left a report."""
     folders = [folder for folder in list_report_folders(suite.path, report) if (folder / RESULTS).is_file()]
-    runs = [run for run in map(read_run, folders) if any(each.name == suite.name for each in run.suites)]
+    runs = [run for run in map(read_run, folders) if any(result.name == suite.name for result in run.suites)]
     return max(runs, key=lambda run: run.date, default=None)
 
 
 def _format_plan(
-    known: Known, found: Sequence[Outlook], chance: ChanceOfRed | None, drop: Tolerance | None, queries: int | None
+    known: Known, outlooks: Sequence[Outlook], chance: ChanceOfRed | None, drop: Tolerance | None, queries: int | None
 ) -> str:
     suite = known.suite
-    lines = [escape_unprintable(f"{suite.name}: {suite.shown}")]
+    title = escape_unprintable(f"{suite.name}: {suite.shown}")
     if known.stored is None:
         remedy = f"accept the first one with: pytest --ireval {suite.shown} --ireval-update-new"
-        return "\n".join([*lines, *wrap_text(f"no baseline yet, so its values are unknown; {remedy}", WIDTH, "  ")])
-    said = [] if chance is None else [_describe_chance(chance)]
-    if not found:
-        lines.append("  no rule compares a mean with the baseline")
-        return "\n".join([*lines, *(line for note in said for line in wrap_text(note, WIDTH, "  "))])
-    lines[0] += f", baseline of {known.stored.accepted.date[:10]}"
+        return _join_lines([title], [f"no baseline yet, so its values are unknown; {remedy}"])
+    about_chance = [] if chance is None else [_describe_chance(chance)]
+    if not outlooks:
+        return _join_lines([title, "  no rule compares a mean with the baseline"], about_chance)
+    title += f", baseline of {known.stored.accepted.date[:10]}"
     if queries is not None:
-        lines[0] += f", as if it had {queries:,} queries"
-    lines += ["", *_format_table(_choose_rows(found), "drop" if drop is not None else "tolerance"), ""]
-    notes = [*_explain_columns(found), *said]
+        title += f", as if it had {queries:,} queries"
+    table = _format_rules(_choose_rows(outlooks), "drop" if drop is not None else "tolerance")
+    return _join_lines([title, "", *table, ""], [*_explain_columns(outlooks), *about_chance])
+
+
+def _join_lines(lines: Sequence[str], notes: Sequence[str]) -> str:
+    """The lines, with the notes below them, wrapped."""
     return "\n".join([*lines, *(line for note in notes for line in wrap_text(note, WIDTH, "  "))])
 
 
-def _choose_rows(found: Sequence[Outlook]) -> list[Outlook]:
+def _choose_rows(outlooks: Sequence[Outlook]) -> list[Outlook]:
     """Each mean, slice and tolerance once; without a tolerance only where no other rule has one."""
-    told = {(each.metric, each.slice) for each in found if each.asked}
-    rows = [each for each in found if each.asked or (each.metric, each.slice) not in told]
-    return list({(each.metric, each.weighted, each.slice, each.asked): each for each in rows}.values())
+    with_tolerance = {(outlook.metric, outlook.slice) for outlook in outlooks if outlook.asked}
+    rows = [row for row in outlooks if row.asked or (row.metric, row.slice) not in with_tolerance]
+    return list({(row.metric, row.weighted, row.slice, row.asked): row for row in rows}.values())
 
 
-def _format_table(rows: Sequence[Outlook], asked: str) -> list[str]:
-    header = ["metric", "slice", "queries", "spread", "from", "can show", asked, "needs", "false alarms", ""]
+def _format_rules(rows: Sequence[Outlook], tolerance: str) -> list[str]:
+    """A table; ``tolerance`` is the title of its column."""
+    header = ["metric", "slice", "queries", "spread", "from", "can show", tolerance, "needs", "false alarms", ""]
     return [f"  {line}".rstrip() for line in align_rows([header, *map(_format_row, rows)], (2, 3, 5, 6, 7, 8))]
 
 
-def _format_row(each: Outlook) -> list[str]:
-    usual = each.usual
+UNKNOWN = "-"
+MOST_QUERIES = 10**9
+"""Nobody has more queries."""
+
+
+def _format_row(row: Outlook) -> list[str]:
+    queries, spread, origin, needed, false_alarm = f"{row.queries:,}", UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN
+    if row.clusters is not None:
+        queries += f" in {row.clusters:,}"
+    if row.usual is not None:
+        spread = format_magnitude(row.usual.spread)
+        origin = "assumed" if row.usual.assumed else row.usual.origin
+    if row.needed is not None:
+        needed = f"{row.needed:,}" if row.needed < MOST_QUERIES else "too many"
+    if row.false_alarm is not None:
+        false_alarm = f"{100 * row.false_alarm:.0f}%"
     return [
-        escape_unprintable(each.mean_name),
-        escape_unprintable(each.slice),
-        f"{each.queries:,}" if each.clusters is None else f"{each.queries:,} in {each.clusters:,}",
-        "-" if usual is None else format_magnitude(usual.spread),
-        "-" if usual is None else "assumed" if usual.assumed else usual.origin,
-        "no drop" if each.hopeless else "-" if each.resolution is None else format_magnitude(each.resolution),
-        _format_tolerance(each),
-        "-" if each.needed is None else f"{each.needed:,}" if each.needed < 10**9 else "too many",
-        "-" if each.false_alarm is None else f"{100 * each.false_alarm:.0f}%",
-        "<- less than they show" if each.blind else "",
+        escape_unprintable(row.mean_name),
+        escape_unprintable(row.slice),
+        queries,
+        spread,
+        origin,
+        _format_resolution(row),
+        _format_tolerance(row),
+        needed,
+        false_alarm,
+        "<- less than they show" if row.blind else "",
     ]
 
 
-def _format_tolerance(each: Outlook) -> str:
+def _format_resolution(row: Outlook) -> str:
+    if row.hopeless:
+        return "no drop"
+    return UNKNOWN if row.resolution is None else format_magnitude(row.resolution)
+
+
+def _format_tolerance(row: Outlook) -> str:
     """``0.027 (3%)``."""
-    if each.tolerance is None:
-        return "-"
-    return f"{format_magnitude(each.tolerance)} ({each.asked})" if each.relative else format_magnitude(each.tolerance)
+    if row.tolerance is None:
+        return UNKNOWN
+    return f"{format_magnitude(row.tolerance)} ({row.asked})" if row.relative else format_magnitude(row.tolerance)
 
 
-def _explain_columns(found: Sequence[Outlook]) -> Iterator[str]:
+def _explain_columns(outlooks: Sequence[Outlook]) -> Iterator[str]:
     """The meaning of the columns that are not empty."""
     yield (
         "spread: the standard deviation of what single queries gain or lose from one version to the next. "
@@ -155,18 +178,18 @@ def _explain_columns(found: Sequence[Outlook]) -> Iterator[str]:
         "false alarms: how often a harmless change of this spread exceeds that drop, which warns, or fails with "
         "decide_by: observed."
     )
-    if any(each.clusters is not None for each in found):
+    if any(outlook.clusters is not None for outlook in outlooks):
         yield (
             "queries: 60 in 12 are 60 queries in 12 clusters. As long as the spread is assumed, a cluster counts as "
             "one query."
         )
-    if any(each.usual is not None and each.usual.assumed for each in found):
+    if any(outlook.usual is not None and outlook.usual.assumed for outlook in outlooks):
         yield (
             f"assumed: no acceptance after the first baseline moved these queries, so the values of two "
             f"versions are assumed to correlate by {LIKENESS}, as after small changes."
         )
     unknown = dict.fromkeys(
-        escape_unprintable(f"{each.metric} on {each.slice}") for each in found if each.usual is None
+        escape_unprintable(f"{outlook.metric} on {outlook.slice}") for outlook in outlooks if outlook.usual is None
     )
     if unknown:
         yield f"unknown: {', '.join(unknown)}: all values are equal, or the baseline has none."
@@ -175,7 +198,7 @@ def _explain_columns(found: Sequence[Outlook]) -> Iterator[str]:
 def _describe_chance(chance: ChanceOfRed) -> str:
     if chance.red is None or chance.warned is None:
         return f"How often a harmless change would turn this suite red is unknown: {chance.why}."
-    red, warned = ("under 1%" if each < 0.01 else f"{100 * each:.0f}%" for each in (chance.red, chance.warned))
+    red, warned = map(_format_share, (chance.red, chance.warned))
     often = f"red in {red} of cases, and only warn in {warned}"
     not_counted = f" (not counted: {', '.join(chance.left_out)})" if chance.left_out else ""
     return escape_unprintable(
@@ -183,12 +206,16 @@ def _describe_chance(chance: ChanceOfRed) -> str:
     )
 
 
-def _make_suite_record(known: Known, found: Sequence[Outlook], chance: ChanceOfRed | None) -> dict[str, Any]:
+def _format_share(share: float) -> str:
+    return "under 1%" if share < 0.01 else f"{100 * share:.0f}%"
+
+
+def _make_suite_record(known: Known, outlooks: Sequence[Outlook], chance: ChanceOfRed | None) -> dict[str, Any]:
     return {
         "suite": known.suite.name,
         "path": known.suite.shown,
         "baseline": known.stored.accepted.date if known.stored is not None else None,
-        "rules": [_make_rule_record(each) for each in found],
+        "rules": [*map(_make_rule_record, outlooks)],
         "chance_of_red": chance and chance.red,
         "chance_of_warning": chance and chance.warned,
         "drawn_from": chance and chance.drawn_from,
@@ -196,22 +223,22 @@ def _make_suite_record(known: Known, found: Sequence[Outlook], chance: ChanceOfR
     }
 
 
-def _make_rule_record(each: Outlook) -> dict[str, Any]:
+def _make_rule_record(outlook: Outlook) -> dict[str, Any]:
     return {
-        "id": each.check.id,
-        "metric": each.metric,
-        "slice": each.slice,
-        "weighted": each.weighted,
-        "queries": each.queries,
-        "clusters": each.clusters,
-        "mean": each.mean,
-        "spread": each.usual.spread if each.usual is not None else None,
-        "spread_from": each.usual.origin if each.usual is not None else None,
-        "resolution": each.resolution,
-        "shows_any": not each.hopeless,
-        "tolerance": each.tolerance,
-        "needed": each.needed,
-        "false_alarm": each.false_alarm,
-        "decide_by": "evidence" if each.by_evidence else "observed",
-        "blind": each.blind,
+        "id": outlook.check.id,
+        "metric": outlook.metric,
+        "slice": outlook.slice,
+        "weighted": outlook.weighted,
+        "queries": outlook.queries,
+        "clusters": outlook.clusters,
+        "mean": outlook.mean,
+        "spread": outlook.usual.spread if outlook.usual is not None else None,
+        "spread_from": outlook.usual.origin if outlook.usual is not None else None,
+        "resolution": outlook.resolution,
+        "shows_any": not outlook.hopeless,
+        "tolerance": outlook.tolerance,
+        "needed": outlook.needed,
+        "false_alarm": outlook.false_alarm,
+        "decide_by": "evidence" if outlook.by_evidence else "observed",
+        "blind": outlook.blind,
     }

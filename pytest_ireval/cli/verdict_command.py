@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from pytest_ireval.report.results_file import read_run
+from pytest_ireval.report.run_summary import summarize_run
 from pytest_ireval.results.run_folder import FOLDER
 from pytest_ireval.text_table import escape_unprintable
 
@@ -20,8 +21,6 @@ def command(results: Path) -> None:
     RESULTS is a results.json file, or its folder; the default is ireval-report. In a CI job, run this after pytest:
     pytest can exit with 0 without checking anything, for example with --collect-only in addopts.
     """
-    from pytest_ireval.report.run_summary import summarize_run
-
     run = read_run(results, parts=False)
     words = summarize_run(run)
     click.echo(escape_unprintable(f"{words.verdict}: {words.reason}."))

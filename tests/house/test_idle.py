@@ -105,7 +105,6 @@ SUITES = "numpy, yaml, pydantic"
     ("command", "heavy"),
     [
         ("--help", ""),
-        ("check --help", ""),
         ("evaluate judgments.txt rankings.txt", "numpy"),
         ("lint judgments.txt", "numpy"),
         ("metrics nDCG", "numpy"),
