@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pytest_ireval.baseline.record import Baseline
 from pytest_ireval.data.from_objects import convert_judgments
@@ -27,10 +27,19 @@ from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.slices import WHOLE
 from pytest_ireval.words import format_count
 
-Grade = float | dict[str, float]
-"""Of a document; with subtopics, of each of them."""
-Grades = Mapping[str, Mapping[str, Grade]]
-"""By query and document."""
+
+class GradedDocument(NamedTuple):
+    """What a judge has graded: a document for a query or, with judgments of subtopics, for one of these."""
+
+    query: str
+    document: str
+    subtopic: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.query} {self.document}{f' subtopic {self.subtopic}' if self.subtopic else ''}"
+
+
+Grades = Mapping[GradedDocument, float]
 
 
 @dataclass(frozen=True)
@@ -55,55 +64,37 @@ class Regraded:
         )
 
 
-def grades_of(judgments: Judgments) -> dict[str, dict[str, Grade]]:
+def list_grades(judgments: Judgments) -> dict[GradedDocument, float]:
     """The judgments as a mapping."""
-    found: dict[str, dict[str, Grade]] = {query: {} for query in judgments.queries}
     queries = [judgments.queries[place] for place in judgments.query.tolist()]
     documents = judgments.documents.texts()
-    for query, document, grade in zip(queries, documents, judgments.grade.tolist(), strict=True):
-        found[query][document] = grade
-    if (parts := judgments.subtopics) is not None:
-        for row, name, grade in zip(parts.row.tolist(), parts.subtopic.tolist(), parts.grade.tolist(), strict=True):
-            known = found[queries[row]][documents[row]]
-            of_document = known if isinstance(known, dict) else {}
-            found[queries[row]][documents[row]] = {**of_document, parts.names[name]: grade}
-    return found
+    parts = judgments.subtopics
+    if parts is None:
+        return dict(zip(map(GradedDocument, queries, documents), judgments.grade.tolist(), strict=True))
+    return {
+        GradedDocument(queries[row], documents[row], parts.names[name]): grade
+        for row, name, grade in zip(parts.row.tolist(), parts.subtopic.tolist(), parts.grade.tolist(), strict=True)
+    }
 
 
-def find_edited_grades(then: Grades, now: Grades, queries: Sequence[str]) -> dict[str, dict[str, Grade]]:
-    """The old grades of judgments that are others now, or gone; a document that was not judged then is no edit."""
-    edits: dict[str, dict[str, Grade]] = {}
-    for query in queries:
-        here = now.get(query, {})
-        for document, grade in then.get(query, {}).items():
-            if document not in here or not _keeps(grade, here[document]):
-                edits.setdefault(query, {})[document] = grade
-    return edits
-
-
-def _keeps(before: Grade, now: Grade) -> bool:
-    """Tell whether a grade is still there; a subtopic that was not judged then may have come."""
-    if isinstance(before, dict) and isinstance(now, dict):
-        return all(now.get(name) == grade for name, grade in before.items())
-    return before == now
-
-
-def _is_lower(before: Grade, now: Grade | None) -> bool:
-    """Tell whether a grade fell, or is gone."""
-    if now is None or isinstance(before, dict) != isinstance(now, dict):
-        return True
-    if isinstance(before, dict) and isinstance(now, dict):
-        return any(now.get(name, grade - 1) < grade for name, grade in before.items())
-    return now < before  # type: ignore[operator]  # both are numbers
+def list_kept_grades(stored: Baseline) -> dict[GradedDocument, float]:
+    """The grades that a baseline keeps, one of each document; empty where it keeps none."""
+    return {
+        GradedDocument(query, document): grade
+        for query, grades in (stored.judgments.grades or {}).items()
+        for document, grade in grades.items()
+    }
 
 
 def with_old_grades(collection: Collection, edits: Grades, now: Grades) -> Collection | None:
     """The collection with the old grades of edited judgments, and the current ones of all others; None without any."""
     if collection.setting is None:
         return None
-    grades = {query: {**now.get(query, {}), **edits.get(query, {})} for query in {**now, **edits}}
-    whole = {query: documents for query, documents in grades.items() if documents}
-    judgments = collection.names.in_judgments(convert_judgments(whole, grades="float", origin="the judgments of then"))
+    grades: dict[str, dict[str, Any]] = {}
+    for (query, document, subtopic), grade in {**now, **edits}.items():
+        of_query = grades.setdefault(query, {})
+        of_query[document] = {**of_query.get(document, {}), subtopic: grade} if subtopic else grade
+    judgments = collection.names.in_judgments(convert_judgments(grades, grades="float", origin="the judgments of then"))
     return replace(
         collection,
         population=replace(collection.population, judgments=judgments),
@@ -120,25 +111,24 @@ def find_regraded(
     It gained if grades that fell make the reference worth less, or if this run was worse than the reference under the
     old grades and is less so now. Grades that only rose make it harder for both.
     """
-    collection, queries = scores.collection, scores.population.queries.ids
+    collection, queries = scores.collection, scores.population.queries
     if collection.written_judgments is None or not held:
         return None
-    now = grades_of(collection.written_judgments)
-    edits = find_edited_grades(then, now, queries)
-    raised = {
-        query: {document: grade for document, grade in grades.items() if not _is_lower(grade, now[query].get(document))}
-        for query, grades in edits.items()
-        if query in now
-    }
+    now = list_grades(collection.written_judgments)
+    # A document that was not judged then is no edit; one whose judgment is gone is.
+    edits = {of: grade for of, grade in then.items() if of.query in queries.position and now.get(of) != grade}
+    if not edits:
+        return None
+    raised = {of: grade for of, grade in edits.items() if of in now and now[of] > grade}
     try:
-        old, without_raised = (with_old_grades(collection, each, now) if edits else None for each in (edits, raised))
+        old, without_raised = (with_old_grades(collection, old_grades, now) for old_grades in (edits, raised))
     except InputError:  # two names of one document had two grades
         return None
     if old is None or without_raised is None:
         return None
     metrics = [*{str(each.metric): each.metric for each in held}.values()]
     ranked = {query for rankings in reference for query in rankings.queries}
-    unknown = frozenset(query for query in queries if query not in ranked)
+    unknown = frozenset(query for query in queries.ids if query not in ranked)
 
     def score(under: Collection, rankings: Sequence[Rankings]) -> Side:
         return score_rankings(under, rankings, "", unknown=unknown, metrics=metrics).side
@@ -148,15 +138,11 @@ def find_regraded(
         without_raised=score(without_raised, reference),
         run=(score(old, scores.current.rankings), scores.current),
     )
-    lines = tuple(
-        f"{query} {document}: {_format_grade(grade)} -> {_format_grade(now.get(query, {}).get(document))}"
-        for query, grades in edits.items()
-        for document, grade in grades.items()
-    )
+    lines = tuple(f"{of}: {grade:g} -> {f'{now[of]:g}' if of in now else 'not judged'}" for of, grade in edits.items())
     found = [
-        (gain.share, Regraded(each, lines, gain.reference, gain.run))
-        for each in held
-        if (gain := sides.find_gain(scores.population, each)) is not None
+        (gain.share, Regraded(figure, lines, gain.reference, gain.run))
+        for figure in held
+        if (gain := sides.find_gain(scores.population, figure)) is not None
     ]
     return max(found, key=lambda pair: pair[0])[1] if found else None
 
@@ -194,12 +180,6 @@ class _Sides(NamedTuple):
         return _Gain(max(fallen.drop_as_share, gained if in_favour else 0.0), reference, run)
 
 
-def _format_grade(grade: Grade | None) -> str:
-    if isinstance(grade, dict):
-        return ", ".join(f"{name}: {value:g}" for name, value in grade.items())
-    return "not judged" if grade is None else f"{grade:g}"
-
-
 def find_regraded_since_baseline(inputs: Inputs, scores: Scores) -> Regraded | None:
     """What grades that changed since the stored baseline was accepted moved in favour of this run."""
     stored, cause, comparison = inputs.stored.baseline, scores.baseline.cause, scores.baseline.trusted
@@ -208,7 +188,7 @@ def find_regraded_since_baseline(inputs: Inputs, scores: Scores) -> Regraded | N
         return None
     if written is None or written.subtopics is not None:
         return None  # a baseline keeps one grade a document
-    return find_regraded(scores, stored.judgments.grades, comparison.reference.rankings, _list_judged_figures(scores))
+    return find_regraded(scores, list_kept_grades(stored), comparison.reference.rankings, _list_judged_figures(scores))
 
 
 def find_regraded_since_base(inputs: Inputs, scores: Scores, tree: Tree) -> Regraded | None:
@@ -240,15 +220,10 @@ def _read_grades_at_base(inputs: Inputs, tree: Tree, stored: Baseline | None) ->
     path = tree.path_from_top(file)
     if path in tree.changes or file != suite.judgments.file.path:
         judgments = judgments_at_base(then, registry, tree)
-        return {} if judgments is None else grades_of(judgments)
-    if (
-        stored is None
-        or stored.judgments.grades is None
-        or prints is None
-        or stored.judgments.grades_of == prints.grades_of
-    ):
+        return {} if judgments is None else list_grades(judgments)
+    if stored is None or prints is None or stored.judgments.grades_of == prints.grades_of:
         return {}
-    return {} if path in tree.files_in(path.rpartition("/")[0] or ".") else stored.judgments.grades
+    return {} if path in tree.files_in(path.rpartition("/")[0] or ".") else list_kept_grades(stored)
 
 
 def _list_judged_figures(scores: Scores) -> list[MetricOnSlice]:

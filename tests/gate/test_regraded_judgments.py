@@ -153,7 +153,7 @@ def test_a_grade_of_one_subtopic_is_a_judgment_as_well(strict):
     (strict.path / "rankings.txt").write_text(swapped)
 
     assert headline(strict) == (
-        "in this branch 10 judgments were regraded (q01 q01-d2: 1: 1, 2: 0 -> 1: 1, 2: 1, and 9 more), which moves "
+        "in this branch 10 judgments were regraded (q01 q01-d2 subtopic 2: 0 -> 1, and 9 more), which moves "
         "StRecall@2 of the baseline 1.0000 and of this run 0.9500 -> 1.0000 on all"
     )
 
