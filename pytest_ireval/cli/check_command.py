@@ -16,14 +16,14 @@ from pytest_ireval.gate.clock import read_date
 from pytest_ireval.gate.collect import collect_inputs
 from pytest_ireval.gate.queries_and_judgments import read_collection, read_suite_queries
 from pytest_ireval.gate.score import score_inputs
-from pytest_ireval.gate.sensitivity import (
-    collect_known,
+from pytest_ireval.plugins.conftests import Conftests
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.power.outlook import (
+    collect_suite_data,
     find_blind_tolerances,
     find_tolerances_of_nothing,
     foresee_rules,
 )
-from pytest_ireval.plugins.conftests import Conftests
-from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.rules.planning import (
     find_checks_that_cannot_fail,
     find_rules_of_few_weights,
@@ -159,7 +159,7 @@ def _compares_only_with_files(suite: Suite) -> bool:
 
 def _check_tolerances(suite: Suite, registry: Registry) -> tuple[list[Problem], list[str]]:
     """Tolerances that make no sense under the stored baseline; warnings of tolerances that ask for too much."""
-    known = collect_known(suite, registry, read_date())
+    known = collect_suite_data(suite, registry, read_date())
     outlooks = foresee_rules(known)
     few_weights = find_rules_of_few_weights(known.checks, known.queries, known.weights)
     return [*find_tolerances_of_nothing(outlooks)], [*find_blind_tolerances(outlooks), *few_weights]

@@ -10,10 +10,10 @@ from typing import Any
 import click
 
 from pytest_ireval.cli.options import load_chosen_suites
-from pytest_ireval.gate.chance_of_red import ChanceOfRed, estimate_chance_of_red
 from pytest_ireval.gate.clock import read_date
-from pytest_ireval.gate.sensitivity import Known, Outlook, collect_known, foresee_rules
 from pytest_ireval.plugins.conftests import Conftests
+from pytest_ireval.power.chance_of_red import ChanceOfRed, estimate_chance_of_red
+from pytest_ireval.power.outlook import Outlook, SuiteData, collect_suite_data, foresee_rules
 from pytest_ireval.report.results_file import RESULTS, list_report_folders, read_run
 from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.statistics.resolution import LIKENESS
@@ -69,11 +69,11 @@ def command(
     conftests, today = Conftests(), read_date()
     plans = []
     for suite in load_chosen_suites(paths, named, conftests):
-        known = collect_known(suite, conftests.registry_for(suite.path), today)
+        data = collect_suite_data(suite, conftests.registry_for(suite.path), today)
         chance = None
-        if known.stored is not None and drop is None and queries is None:
-            chance = estimate_chance_of_red(known, _find_last_run(suite, report))
-        plans.append((known, foresee_rules(known, drop, queries), chance))
+        if data.stored is not None and drop is None and queries is None:
+            chance = estimate_chance_of_red(data, _find_last_run(suite, report))
+        plans.append((data, foresee_rules(data, drop, queries), chance))
     if form == "json":
         click.echo(json.dumps({"format": 1, "suites": [_make_suite_record(*plan) for plan in plans]}, indent=1))
         return
@@ -91,17 +91,21 @@ def _find_last_run(suite: Suite, report: Path | None) -> RunResult | None:
 
 
 def _format_plan(
-    known: Known, outlooks: Sequence[Outlook], chance: ChanceOfRed | None, drop: Tolerance | None, queries: int | None
+    data: SuiteData,
+    outlooks: Sequence[Outlook],
+    chance: ChanceOfRed | None,
+    drop: Tolerance | None,
+    queries: int | None,
 ) -> str:
-    suite = known.suite
+    suite = data.suite
     title = escape_unprintable(f"{suite.name}: {suite.shown}")
-    if known.stored is None:
+    if data.stored is None:
         remedy = f"accept the first one with: pytest --ireval {suite.shown} --ireval-update-new"
         return _join_lines([title], [f"no baseline yet, so its values are unknown; {remedy}"])
     about_chance = [] if chance is None else [_describe_chance(chance)]
     if not outlooks:
         return _join_lines([title, "  no rule compares a mean with the baseline"], about_chance)
-    title += f", baseline of {known.stored.accepted.date[:10]}"
+    title += f", baseline of {data.stored.accepted.date[:10]}"
     if queries is not None:
         title += f", as if it had {queries:,} queries"
     table = _format_rules(_choose_rows(outlooks), "drop" if drop is not None else "tolerance")
@@ -210,11 +214,11 @@ def _format_share(share: float) -> str:
     return "under 1%" if share < 0.01 else f"{100 * share:.0f}%"
 
 
-def _make_suite_record(known: Known, outlooks: Sequence[Outlook], chance: ChanceOfRed | None) -> dict[str, Any]:
+def _make_suite_record(data: SuiteData, outlooks: Sequence[Outlook], chance: ChanceOfRed | None) -> dict[str, Any]:
     return {
-        "suite": known.suite.name,
-        "path": known.suite.shown,
-        "baseline": known.stored.accepted.date if known.stored is not None else None,
+        "suite": data.suite.name,
+        "path": data.suite.shown,
+        "baseline": data.stored.accepted.date if data.stored is not None else None,
         "rules": [*map(_make_rule_record, outlooks)],
         "chance_of_red": chance and chance.red,
         "chance_of_warning": chance and chance.warned,

@@ -1,1 +1,1 @@
-"""From a suite to its verdict: everything gathered, every rule asked, all of it kept as plain data."""
+"""From a suite to its verdict, in five steps: run.py shows them."""

@@ -9,9 +9,9 @@ from suite_files import write_suite
 
 from pytest_ireval import Queries, load_registry, load_suite
 from pytest_ireval.baseline.record import Acceptance, StoredMetric, round_spreads
-from pytest_ireval.gate import chance_of_red
-from pytest_ireval.gate.chance_of_red import estimate_chance_of_red
-from pytest_ireval.gate.sensitivity import Known
+from pytest_ireval.power import chance_of_red
+from pytest_ireval.power.chance_of_red import estimate_chance_of_red
+from pytest_ireval.power.outlook import SuiteData
 from pytest_ireval.results.suite_result import QueryTable
 from pytest_ireval.rules.planning import plan_checks, select_rule_checks
 from pytest_ireval.statistics.resolution import false_alarm
@@ -47,7 +47,9 @@ def chance(tmp_path, monkeypatch):
             table = QueryTable(("a",) * len(moved), now={"nDCG@10": moved}, baseline={"nDCG@10": (0.0,) * len(moved)})
             run = SimpleNamespace(date="2026-11-20", suites=[SimpleNamespace(name="many", queries=table)])
         return estimate_chance_of_red(
-            Known(suite, registry, tuple(select_rule_checks(plan_checks(suite, asked))), asked, weights, stored=stored),
+            SuiteData(
+                suite, registry, tuple(select_rule_checks(plan_checks(suite, asked))), asked, weights, stored=stored
+            ),
             run,
         )
 

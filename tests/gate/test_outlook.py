@@ -11,13 +11,13 @@ from pytest_ireval import load_suite
 from pytest_ireval.baseline.record import Acceptance, Baseline, StoredMetric, round_spreads
 from pytest_ireval.baseline.writing import write_baseline
 from pytest_ireval.data.from_objects import convert_rankings
-from pytest_ireval.gate.sensitivity import (
-    collect_known,
+from pytest_ireval.plugins.manager import installed_registry
+from pytest_ireval.power.outlook import (
+    collect_suite_data,
     find_blind_tolerances,
     find_tolerances_of_nothing,
     foresee_rules,
 )
-from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution
 from pytest_ireval.suite.quantities import Tolerance
 
@@ -62,7 +62,7 @@ def suite(tmp_path):
 
 
 def foreseen(path, **more):
-    return foresee_rules(collect_known(load_suite(path), installed_registry(), TODAY), **more)
+    return foresee_rules(collect_suite_data(load_suite(path), installed_registry(), TODAY), **more)
 
 
 def named(found):

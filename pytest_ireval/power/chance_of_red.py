@@ -18,7 +18,7 @@ from pytest_ireval.gate.apply import apply_rules
 from pytest_ireval.gate.comparison import ComparedSides, ScoredReference
 from pytest_ireval.gate.queries_and_judgments import Collection, DocumentNames
 from pytest_ireval.gate.score import Scores
-from pytest_ireval.gate.sensitivity import Known, estimate_spread
+from pytest_ireval.power.outlook import SuiteData, estimate_spread
 from pytest_ireval.results.suite_result import QueryTable, RunResult
 from pytest_ireval.rules.planning import RuleCheck, compares_with_baseline
 from pytest_ireval.rules.population import Population
@@ -27,7 +27,7 @@ from pytest_ireval.statistics.differences import Floats
 
 DRAWS = 200
 MOVED = 0.3
-"""Where only the spread is known, a change moves this share of the queries, as after a changed weight or synonym."""
+"""Where only the spread is data, a change moves this share of the queries, as after a changed weight or synonym."""
 
 
 class ChanceOfRed(NamedTuple):
@@ -43,17 +43,17 @@ class ChanceOfRed(NamedTuple):
     """Why it is unknown."""
 
 
-def estimate_chance_of_red(known: Known, run: RunResult | None) -> ChanceOfRed:
+def estimate_chance_of_red(data: SuiteData, run: RunResult | None) -> ChanceOfRed:
     """Apply the rules to changes like that of ``run``; if it moved no query, to changes of the usual spread."""
-    drawn_from, differences = _find_differences(known, run)
-    counted = [check for check in known.checks if _looks_at_values(check, differences)]
-    left_out = {check.id: _name_rule(check) for check in known.checks if check not in counted}
-    if known.clusters is not None:
+    drawn_from, differences = _find_differences(data, run)
+    counted = [check for check in data.checks if _looks_at_values(check, differences)]
+    left_out = {check.id: _name_rule(check) for check in data.checks if check not in counted}
+    if data.clusters is not None:
         return ChanceOfRed(None, why="queries of one cluster move together; ireval self-test measures it")
     if not differences:
         return ChanceOfRed(None, why="no accepted change and no run has shown yet how far queries move")
     failed, warned = np.zeros((2, len(counted), DRAWS), bool)
-    for draw, scores in enumerate(_draw_changes(known, differences)):
+    for draw, scores in enumerate(_draw_changes(data, differences)):
         for row, outcome in enumerate(apply_rules(scores, counted)):
             failed[row, draw] = outcome.verdict == "fail"
             warned[row, draw] = outcome.verdict == "fail" or outcome.warning
@@ -72,18 +72,18 @@ def _name_rule(check: RuleCheck) -> str:
     return check.family if check.part.metric is None else f"{check.family} {check.part.metric}"
 
 
-def _find_differences(known: Known, run: RunResult | None) -> tuple[str, Mapping[str, Floats]]:
+def _find_differences(data: SuiteData, run: RunResult | None) -> tuple[str, Mapping[str, Floats]]:
     """By metric, how far queries moved: one entry a query, NaN where it has no value on one of the sides."""
-    stored = {} if known.stored is None else known.stored.metrics
+    stored = {} if data.stored is None else data.stored.metrics
     if run is not None:
-        table = next((each.queries for each in run.suites if each.name == known.suite.name), QueryTable())
+        table = next((each.queries for each in run.suites if each.name == data.suite.name), QueryTable())
         found = {name: np.array(changes, np.float64) for name in stored if (changes := table.changes(name))}
         if any(np.nan_to_num(each).any() for each in found.values()):
             return f"the change in the run of {run.date}", found
     draw = np.random.default_rng(0)
     moves = draw.standard_normal(1000) * (draw.random(1000) < MOVED) / math.sqrt(MOVED)
     spreads = {
-        name: estimate_spread(known.acceptances, name, "all", [*each.values.values()]) for name, each in stored.items()
+        name: estimate_spread(data.acceptances, name, "all", [*each.values.values()]) for name, each in stored.items()
     }
     known_spreads = {name: each.spread for name, each in spreads.items() if each is not None and not each.assumed}
     return "earlier changes", {name: moves * spread for name, spread in known_spreads.items()}
@@ -98,21 +98,21 @@ def _looks_at_values(check: RuleCheck, differences: Mapping[str, Floats]) -> boo
     return str(metric) in differences and metric.unit == "query" and not metric.ratio
 
 
-def _draw_changes(known: Known, differences: Mapping[str, Floats]) -> Iterator[Scores]:
+def _draw_changes(data: SuiteData, differences: Mapping[str, Floats]) -> Iterator[Scores]:
     """Yield the scores of each drawn change beside the baseline."""
-    stored = {} if known.stored is None else known.stored.metrics
+    stored = {} if data.stored is None else data.stored.metrics
     ids = tuple(dict.fromkeys(query for each in stored.values() for query in each.values))
-    queries = known.queries or Queries(ids, ("",) * len(ids))
-    population = Population(queries, weights=known.weights, waived=known.waived)
-    collection = Collection(known.suite, known.registry, population, DocumentNames({}, {}), None)
-    metrics = {str(check.part.metric): check.part.metric for check in known.checks if check.part.metric is not None}
+    queries = data.queries or Queries(ids, ("",) * len(ids))
+    population = Population(queries, weights=data.weights, waived=data.waived)
+    collection = Collection(data.suite, data.registry, population, DocumentNames({}, {}), None)
+    metrics = {str(check.part.metric): check.part.metric for check in data.checks if check.part.metric is not None}
     before = {
         name: Scored(metric, queries.ids, np.array([stored[name].values.get(query, np.nan) for query in queries.ids]))
         for name, metric in metrics.items()
         if name in differences
     }
     rankings = rank_lists(dict.fromkeys(queries.ids, ()), "none")
-    baseline = Side("the baseline", (rankings,), known.suite.depth, before)
+    baseline = Side("the baseline", (rankings,), data.suite.depth, before)
     table = np.array(list(differences.values()))
     rows = np.flatnonzero(~np.isnan(table).all(axis=0))
     moves = dict(zip(differences, np.nan_to_num(table), strict=True))
@@ -123,5 +123,5 @@ def _draw_changes(known: Known, differences: Mapping[str, Floats]) -> Iterator[S
             name: Scored(each.metric, each.names, each.values + signs * moves[name][taken])
             for name, each in before.items()
         }
-        change = Side("a drawn change", (rankings,), known.suite.depth, now)
+        change = Side("a drawn change", (rankings,), data.suite.depth, now)
         yield Scores(collection, change, ScoredReference(ComparedSides(change, baseline)))

@@ -36,7 +36,7 @@ from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_count, format_magnitude, round_estimate
 
 
-def collect_known(suite: Suite, registry: Registry, today: date) -> Known:
+def collect_suite_data(suite: Suite, registry: Registry, today: date) -> SuiteData:
     """Collect it; raises SuiteError for rules that make no sense, and BaselineError for an unreadable baseline."""
     queries = read_suite_queries(suite, registry)
     checks = tuple(select_rule_checks(plan_checks(suite, queries)))
@@ -44,48 +44,49 @@ def collect_known(suite: Suite, registry: Registry, today: date) -> Known:
     weights = None if queries is None else read_weights(suite, queries)
     clusters = None if queries is None else number_clusters(suite, queries)
     stored = read_baseline(suite.baselines, suite.name)
-    return Known(suite, registry, checks, queries, weights, waived, stored, clusters=clusters)
+    return SuiteData(suite, registry, checks, queries, weights, waived, stored, clusters=clusters)
 
 
-def find_tolerances_of_nothing(found: Sequence[Outlook]) -> Iterator[Problem]:
+def find_tolerances_of_nothing(outlooks: Sequence[Outlook]) -> Iterator[Problem]:
     """Tolerances that are a share of nearly nothing."""
-    for each in found:
-        if each.relative and each.mean is not None and abs(each.mean) < LOW_BASELINE:
+    for outlook in outlooks:
+        if outlook.relative and outlook.mean is not None and abs(outlook.mean) < LOW_BASELINE:
             yield Problem(
-                f"the baseline of {each.metric}{_on(each)} is {each.mean:.4f}: a share of such a small value is noise",
-                place=str(each.check.place),
-                suggestion=f"write an amount: tolerance: {{absolute: {format_magnitude(each.resolution or 0.01)}}}",
+                f"the baseline of {outlook.metric}{_name_slice(outlook)} is {outlook.mean:.4f}: a share of such a "
+                "small value is noise",
+                place=str(outlook.check.place),
+                suggestion=f"write an amount: tolerance: {{absolute: {format_magnitude(outlook.resolution or 0.01)}}}",
             )
 
 
-def find_blind_tolerances(found: Sequence[Outlook]) -> Iterator[str]:
+def find_blind_tolerances(outlooks: Sequence[Outlook]) -> Iterator[str]:
     """Tolerances that are less than the queries can show."""
-    for each in found:
-        if not each.blind or each.tolerance is None:
+    for outlook in outlooks:
+        if not outlook.blind or outlook.tolerance is None:
             continue
-        place = f"{each.check.place.file}:{each.check.place.line}"
-        share = f" ({each.asked})" if each.relative else ""
-        needed = f": about {round_estimate(each.needed):,} queries would be needed" if each.needed else ""
-        guess = f" (the spread of changes is {ASSUMED})" if each.usual is not None and each.usual.assumed else ""
+        place = f"{outlook.check.place.file}:{outlook.check.place.line}"
+        share = f" ({outlook.asked})" if outlook.relative else ""
+        needed = f": about {round_estimate(outlook.needed):,} queries would be needed" if outlook.needed else ""
+        guess = f" (the spread of changes is {ASSUMED})" if outlook.usual is not None and outlook.usual.assumed else ""
         yield (
-            f"{place}: {each.check.family} {each.mean_name}{_on(each)}: {_describe_power(each)}; "
-            f"the tolerance is {format_magnitude(each.tolerance)}{share}{needed}{guess}"
+            f"{place}: {outlook.check.family} {outlook.mean_name}{_name_slice(outlook)}: {_describe_power(outlook)}; "
+            f"the tolerance is {format_magnitude(outlook.tolerance)}{share}{needed}{guess}"
         )
 
 
-def _describe_power(each: Outlook) -> str:
+def _describe_power(outlook: Outlook) -> str:
     """``12 queries can show a drop of 0.34``; that they can show none, where there is no such drop."""
-    metric = each.check.part.metric
+    metric = outlook.check.part.metric
     drop = "rise" if metric is not None and metric.direction == "lower" else "drop"
-    queries = format_count(each.queries, metric.unit if metric is not None else "query")
-    queries += "" if each.clusters is None else f" in {format_count(each.clusters, 'cluster')}"
-    if each.hopeless:
+    queries = format_count(outlook.queries, metric.unit if metric is not None else "query")
+    queries += "" if outlook.clusters is None else f" in {format_count(outlook.clusters, 'cluster')}"
+    if outlook.hopeless:
         return f"{queries} cannot show any {drop}"
-    return f"{queries} can show a {drop} of {format_magnitude(each.resolution or 0.0)}"
+    return f"{queries} can show a {drop} of {format_magnitude(outlook.resolution or 0.0)}"
 
 
-def _on(each: Outlook) -> str:
-    return "" if each.slice == "all" else f" on {each.slice}"
+def _name_slice(outlook: Outlook) -> str:
+    return "" if outlook.slice == "all" else f" on {outlook.slice}"
 
 
 NEWEST = 20
@@ -118,7 +119,7 @@ def estimate_spread(
 
 
 @dataclass(frozen=True)
-class Known:
+class SuiteData:
     """The data of a suite that is known without asking its source."""
 
     suite: Suite
@@ -192,12 +193,12 @@ class Outlook:
         return self.resolution is not None and self.room is not None and self.resolution > self.room
 
 
-def foresee_rules(known: Known, drop: Tolerance | None = None, queries: int | None = None) -> tuple[Outlook, ...]:
+def foresee_rules(data: SuiteData, drop: Tolerance | None = None, queries: int | None = None) -> tuple[Outlook, ...]:
     """Foresee each mean that a rule compares with the stored baseline, in the order of the suite.
 
     ``drop`` replaces the tolerances; ``queries`` is the number that the suite would have, its slices in proportion.
     """
-    return tuple(_foresee(known, check, metric, drop, queries) for check, metric in _list_compared_means(known.checks))
+    return tuple(_foresee(data, check, metric, drop, queries) for check, metric in _list_compared_means(data.checks))
 
 
 def _list_compared_means(checks: Sequence[RuleCheck]) -> Iterator[tuple[RuleCheck, Metric]]:
@@ -211,55 +212,55 @@ def _list_compared_means(checks: Sequence[RuleCheck]) -> Iterator[tuple[RuleChec
             yield check, metric
 
 
-def _foresee(known: Known, check: RuleCheck, metric: Metric, drop: Tolerance | None, queries: int | None) -> Outlook:
-    values = _collect_values(known, metric, check.slice)
+def _foresee(data: SuiteData, check: RuleCheck, metric: Metric, drop: Tolerance | None, queries: int | None) -> Outlook:
+    values = _collect_values(data, metric, check.slice)
     facts = check.rule.options.facts
-    found = Outlook(
+    outlook = Outlook(
         check,
         str(metric),
         str(check.slice),
-        len(values) or _count_queries(known, check.slice),
+        len(values) or _count_queries(data, check.slice),
         weighted=facts.weighted,
         by_evidence=facts.by_evidence,
-        alpha=LEVEL / (_count_tests(known) if facts.by_evidence else 1),
+        alpha=LEVEL / (_count_tests(data) if facts.by_evidence else 1),
         blocks=not check.only_warns,
     )
     if not values:
-        return found
+        return outlook
     if queries is not None:
-        found = replace(found, queries=round(queries * len(values) / len(_collect_values(known, metric, WHOLE))))
+        outlook = replace(outlook, queries=round(queries * len(values) / len(_collect_values(data, metric, WHOLE))))
     tolerance = drop or facts.tolerance_on(check.slice.value)
     mean = math.fsum(values) / len(values)
-    found = replace(found, mean=mean, room=distance_to_worst(metric, mean))
+    outlook = replace(outlook, mean=mean, room=distance_to_worst(metric, mean))
     if tolerance is not None:
         allowed, relative = tolerance.allowed(mean), bool(tolerance.relative)
-        found = replace(found, asked=str(tolerance), tolerance=allowed, relative=relative)
-    usual = estimate_spread(known.acceptances, found.metric, found.slice, values)
-    weigh = _weigh_queries(known, check, metric)
-    found = replace(found, clusters=None if weigh is None or weigh.clusters is None else weigh.units)
-    return found if usual is None else _add_power(replace(found, usual=usual), weigh)
+        outlook = replace(outlook, asked=str(tolerance), tolerance=allowed, relative=relative)
+    usual = estimate_spread(data.acceptances, outlook.metric, outlook.slice, values)
+    weigh = _weigh_queries(data, check, metric)
+    outlook = replace(outlook, clusters=None if weigh is None or weigh.clusters is None else weigh.units)
+    return outlook if usual is None else _add_power(replace(outlook, usual=usual), weigh)
 
 
-def _count_tests(known: Known) -> int:
+def _count_tests(data: SuiteData) -> int:
     """Count the verdicts that evidence decides: the smallest p is multiplied by this number."""
-    return sum(check.rule.options.facts.by_evidence for check in known.checks)
+    return sum(check.rule.options.facts.by_evidence for check in data.checks)
 
 
-def _add_power(found: Outlook, weigh: Weighting | None) -> Outlook:
+def _add_power(outlook: Outlook, weigh: Weighting | None) -> Outlook:
     """Add the power of this many queries of the usual spread; weighted ones are worth less.
 
     The spread that earlier changes had says how alike the queries of a cluster are. One that is assumed does not, so
     a cluster is then taken for one query.
     """
-    worth = _measure_worth(weigh, clustered=found.usual is not None and found.usual.assumed)
-    spread = found.usual.spread / math.sqrt(worth) if found.usual else math.nan
-    found = replace(found, resolution=resolution(spread, found.queries))
-    if not found.tolerance:
-        return found
+    worth = _measure_worth(weigh, clustered=outlook.usual is not None and outlook.usual.assumed)
+    spread = outlook.usual.spread / math.sqrt(worth) if outlook.usual else math.nan
+    outlook = replace(outlook, resolution=resolution(spread, outlook.queries))
+    if not outlook.tolerance:
+        return outlook
     return replace(
-        found,
-        needed=queries_needed(spread, found.tolerance, found.alpha),
-        false_alarm=false_alarm(found.tolerance, spread, found.queries),
+        outlook,
+        needed=queries_needed(spread, outlook.tolerance, outlook.alpha),
+        false_alarm=false_alarm(outlook.tolerance, spread, outlook.queries),
     )
 
 
@@ -270,45 +271,41 @@ def _measure_worth(weigh: Weighting | None, *, clustered: bool) -> float:
     return weigh.effective / (weigh.units if weigh.clusters is None else weigh.clusters.size)
 
 
-def _collect_values(known: Known, metric: Metric, within: Slice) -> list[float]:
+def _collect_values(data: SuiteData, metric: Metric, within: Slice) -> list[float]:
     """Those that the baseline has of a slice, without waived queries."""
-    stored = known.stored.metrics.get(str(metric)) if known.stored is not None else None
+    stored = data.stored.metrics.get(str(metric)) if data.stored is not None else None
     if stored is None:
         return []
-    if metric.unit != "query" or known.queries is None:
-        return [value for query, value in stored.values.items() if query not in known.waived]
+    if metric.unit != "query" or data.queries is None:
+        return [value for query, value in stored.values.items() if query not in data.waived]
     return [
         value
-        for query in _list_queries(known.queries, within)
-        if (value := _find_value(stored, query, known)) is not None
+        for query in _list_queries(data.queries, within)
+        if (value := _find_value(stored, query, data)) is not None
     ]
 
 
-def _find_value(stored: StoredMetric, query: str, known: Known) -> float | None:
-    return None if query in known.waived else stored.values.get(query)
+def _find_value(stored: StoredMetric, query: str, data: SuiteData) -> float | None:
+    return None if query in data.waived else stored.values.get(query)
 
 
 def _list_queries(queries: Queries, within: Slice) -> list[str]:
     return [query for query, inside in zip(queries.ids, within.mask(queries).tolist(), strict=True) if inside]
 
 
-def _count_queries(known: Known, within: Slice) -> int:
+def _count_queries(data: SuiteData, within: Slice) -> int:
     """The number of queries, with or without a value; 0 without a queries file."""
-    return (
-        0 if known.queries is None else sum(query not in known.waived for query in _list_queries(known.queries, within))
-    )
+    return 0 if data.queries is None else sum(query not in data.waived for query in _list_queries(data.queries, within))
 
 
-def _weigh_queries(known: Known, check: RuleCheck, metric: Metric) -> Weighting | None:
+def _weigh_queries(data: SuiteData, check: RuleCheck, metric: Metric) -> Weighting | None:
     """The weights and clusters of a rule's queries; None where they are unknown."""
     facts = check.rule.options.facts
-    stored = known.stored.metrics.get(str(metric)) if known.stored is not None else None
-    if known.queries is None or stored is None or metric.unit != "query":
+    stored = data.stored.metrics.get(str(metric)) if data.stored is not None else None
+    if data.queries is None or stored is None or metric.unit != "query":
         return None
-    inside = [known.queries.position[query] for query in _list_queries(known.queries, check.slice)]
-    place = np.array(
-        [row for row in inside if _find_value(stored, known.queries.ids[row], known) is not None], np.int64
-    )
-    weights = known.weights[place] if facts.weighted and known.weights is not None else None
-    clusters = None if known.clusters is None else known.clusters[place]
+    inside = [data.queries.position[query] for query in _list_queries(data.queries, check.slice)]
+    place = np.array([row for row in inside if _find_value(stored, data.queries.ids[row], data) is not None], np.int64)
+    weights = data.weights[place] if facts.weighted and data.weights is not None else None
+    clusters = None if data.clusters is None else data.clusters[place]
     return None if weights is None and clusters is None else weighting(weights, place.size, clusters)

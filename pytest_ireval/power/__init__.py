@@ -1,0 +1,1 @@
+"""What the queries of a suite can show, before any run."""
