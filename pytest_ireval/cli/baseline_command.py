@@ -35,7 +35,7 @@ from pytest_ireval.cli.baseline_text import (
 )
 from pytest_ireval.cli.options import load_chosen_suites
 from pytest_ireval.errors import BaselineError, IrevalError, Problem, did_you_mean
-from pytest_ireval.gate.changed_since import files_of_suite
+from pytest_ireval.gate.changed_since import list_suite_files
 from pytest_ireval.gate.clock import format_moment, read_clock
 from pytest_ireval.repositories.git import read_commit_state
 from pytest_ireval.suite.finding import NOT_ENTERED, may_be_suite
@@ -124,7 +124,7 @@ def _anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
     pinned = _read_baselines(load_chosen_suites(paths, named))
     date = format_moment(read_clock())
     for suite, baseline in pinned:
-        state = read_commit_state(suite.path.parent, files_of_suite(suite))
+        state = read_commit_state(suite.path.parent, list_suite_files(suite))
         anchoring = Acceptance(date, *state, reason)
         path = write_anchor(suite.baselines, baseline, anchoring, compress=suite.compress_baseline)
         click.echo(

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from pytest_ireval.errors import IrevalError, Problem, count_problems
-from pytest_ireval.gate.changed_since import Repositories, wrong_watches
+from pytest_ireval.gate.changed_since import Repositories, find_wrong_watches
 from pytest_ireval.gate.check_inputs import find_id_problem
 from pytest_ireval.gate.clock import read_date
 from pytest_ireval.gate.collect import collect_inputs
@@ -97,7 +97,7 @@ def _check_files(paths: Sequence[Path]) -> tuple[int, list[Problem]]:
         _print_warnings(warnings)
         problems += _find_duplicate_names(suites, names)
         for suite in suites:
-            wrong = wrong_watches(suite, repositories)
+            wrong = find_wrong_watches(suite, repositories)
             problems += [problem for problem in wrong if problem not in problems]  # a file that many extend: once
         for suite in suites:
             mistakes, warnings = _check_suite(suite, registry)

@@ -44,7 +44,7 @@ class Repositories:
     alive: dict[tuple[Path, tuple[Pattern, ...]], bool] = field(default_factory=dict)
     """True if a glob fits any of them that its exceptions leave; many suites may inherit one."""
 
-    def changes_around(self, folder: Path, ref: str) -> Changes:
+    def find_changes_around(self, folder: Path, ref: str) -> Changes:
         """The changes since the ref; raises IrevalError if git cannot tell."""
         root = find_root(folder)
         if root is not None and root in self.changes:
@@ -53,7 +53,7 @@ class Repositories:
         self.changes[root or changes.root] = changes
         return changes
 
-    def ignored_by(self, pattern: Pattern, root: Path) -> str:
+    def find_ignored_file(self, pattern: Pattern, root: Path) -> str:
         """The first file that fits and that git ignores, so that its changes are unknown; empty if there is none."""
         if root not in self.ignored:
             self.ignored[root] = list_ignored_files(root)
@@ -70,45 +70,48 @@ class Repositories:
         return self.alive[key]
 
 
-def reason_of(suite: Suite, ref: str, repositories: Repositories, plugins: Iterable[Path] = ()) -> str:
+def find_reason_to_run(suite: Suite, ref: str, repositories: Repositories, plugins: Iterable[Path] = ()) -> str:
     """Say why a suite takes part; empty if unaffected. ``plugins`` are the modules of those that serve all suites."""
-    changes = repositories.changes_around(suite.path.parent, ref)
+    changes = repositories.find_changes_around(suite.path.parent, ref)
     if not suite.watches:
         return f"{IN_ANY_CASE}it has no watches"
-    named_files = [*_named_files(suite), *(_Named("a plugin of the run", _exactly(place)) for place in plugins)]
+    named_files = [
+        *_list_named_files(suite),
+        *(_NamedFiles("a plugin of the run", _make_exact_pattern(place)) for place in plugins),
+    ]
     for files in (changes.files, changes.links):
         for named in named_files:
             for file in find_fitting(named.pattern, files, changes.root):
-                return f"{_shown(file, changes)} changed ({named.what})"
-        for file in _of_baseline(suite, files, changes.root):
-            return f"{_shown(file, changes)} changed (its baseline)"
+                return f"{_display_file(file, changes)} changed ({named.what})"
+        for file in _list_baseline_files(suite, files, changes.root):
+            return f"{_display_file(file, changes)} changed (its baseline)"
         found = find_watched(suite.watches, files, changes.root)
         if found is not None:
-            return f"{_shown(found[0], changes)} changed (watches {found[1].text})"
-    dead = next(_dead_watches(suite, changes.root, repositories), None)
+            return f"{_display_file(found[0], changes)} changed (watches {found[1].text})"
+    dead = next(_find_dead_watches(suite, changes.root, repositories), None)
     if dead is not None:
         return f"{IN_ANY_CASE}it watches {dead.text}, which matches no file that git knows"
-    return next(_unknown_to_git(suite, changes, repositories), "")
+    return next(_list_unknown_changes(suite, changes, repositories), "")
 
 
-def _unknown_to_git(suite: Suite, changes: Changes, repositories: Repositories) -> Iterator[str]:
+def _list_unknown_changes(suite: Suite, changes: Changes, repositories: Repositories) -> Iterator[str]:
     """Reasons why the changes of a named file are unknown: git ignores it, or it is outside of the repository."""
-    for named in _named_files(suite):
+    for named in _list_named_files(suite):
         base = named.pattern.base
         if not base.exists() or any((each / "pyvenv.cfg").is_file() for each in base.parents):
             continue  # what a virtual environment holds is said by the file of requirements, which git knows
-        file = repositories.ignored_by(named.pattern, changes.root)
+        file = repositories.find_ignored_file(named.pattern, changes.root)
         pointer = f"{file}.dvc"
         if file and (changes.root / pointer).is_file():  # it is git's part of a file that DVC keeps
             if pointer in changes.files.names:
-                yield f"{_shown(pointer, changes)} changed ({named.what})"
+                yield f"{_display_file(pointer, changes)} changed ({named.what})"
         elif file:
-            yield f"{IN_ANY_CASE}git ignores {_shown(file, changes)} ({named.what}), so its changes are unknown"
+            yield f"{IN_ANY_CASE}git ignores {_display_file(file, changes)} ({named.what}), so its changes are unknown"
         elif named.data and not find_places(base, changes.root):
             yield f"{IN_ANY_CASE}{base} is outside of the repository ({named.what}), so its changes are unknown"
 
 
-def _dead_watches(suite: Suite, root: Path, repositories: Repositories) -> Iterator[Watch]:
+def _find_dead_watches(suite: Suite, root: Path, repositories: Repositories) -> Iterator[Watch]:
     """Globs that fit nothing, or nothing but exceptions: their intent is unknown."""
     exceptions = [watch for watch in suite.watches if watch.excludes]
     for watch in suite.watches:
@@ -116,13 +119,13 @@ def _dead_watches(suite: Suite, root: Path, repositories: Repositories) -> Itera
             yield watch
 
 
-def wrong_watches(suite: Suite, repositories: Repositories) -> list[Problem]:
+def find_wrong_watches(suite: Suite, repositories: Repositories) -> list[Problem]:
     """Report such globs as mistakes of the suite; outside of a repository there are none."""
     root = find_root(suite.path.parent)
     if root is None or not suite.watches:
         return []
     try:
-        dead = list(_dead_watches(suite, root, repositories))
+        dead = list(_find_dead_watches(suite, root, repositories))
     except IrevalError as error:
         return list(error.problems)
     complaint = "{} matches no file that git knows, so the suite takes part whatever changed"
@@ -130,7 +133,7 @@ def wrong_watches(suite: Suite, repositories: Repositories) -> list[Problem]:
     return [Problem(complaint.format(repr(each.text)), str(each.place), ("watches",), hint) for each in dead]
 
 
-def _of_baseline(suite: Suite, files: Files, root: Path) -> Iterator[str]:
+def _list_baseline_files(suite: Suite, files: Files, root: Path) -> Iterator[str]:
     for place in find_places(suite.baselines, root):
         for file in files.names:
             folder, _, name = file.rpartition("/")
@@ -140,13 +143,13 @@ def _of_baseline(suite: Suite, files: Files, root: Path) -> Iterator[str]:
                 yield file
 
 
-def _shown(file: str, changes: Changes) -> str:
+def _display_file(file: str, changes: Changes) -> str:
     """The name of the changed file, as any terminal and any file can hold it; of a link, that of a file behind it."""
     name = f"{changes.behind[file]} behind the link {file}" if file in changes.behind else file
     return escape_unprintable(name.encode("utf-8", "replace").decode())
 
 
-class _Named(NamedTuple):
+class _NamedFiles(NamedTuple):
     """Files, and their use in the suite."""
 
     what: str
@@ -155,11 +158,11 @@ class _Named(NamedTuple):
     """True if a key names it as a file to read; other paths may be programs of the machine."""
 
 
-def _named_files(suite: Suite) -> Iterator[_Named]:
+def _list_named_files(suite: Suite) -> Iterator[_NamedFiles]:
     """Its YAML files, everything that a key of them names, and the conftest.py files that serve it."""
     own, *extended = suite.files or (suite.path,)
-    yield _Named("the suite itself", _exactly(own))
-    yield from (_Named("a file that it extends", _exactly(path)) for path in extended)
+    yield _NamedFiles("the suite itself", _make_exact_pattern(own))
+    yield from (_NamedFiles("a file that it extends", _make_exact_pattern(path)) for path in extended)
     asked = {
         "its queries": suite.queries.file if suite.queries else None,
         "its judgments": suite.judgments.file if suite.judgments else None,
@@ -170,48 +173,53 @@ def _named_files(suite: Suite) -> Iterator[_Named]:
         if any("fields" in metric.needs for metric in suite.metrics)
         else None,
     }
-    yield from (_Named(what, _exactly(file.path), True) for what, file in asked.items() if file is not None)
+    yield from (
+        _NamedFiles(what, _make_exact_pattern(file.path), True) for what, file in asked.items() if file is not None
+    )
     if suite.source is not None:
-        yield from _named_by(suite.source, suite.path.parent, "its source")
+        yield from _list_files_of_source(suite.source, suite.path.parent, "its source")
     for rule in suite.rules:
         compared = rule.options.facts.reference.source
         if compared is not None:
-            yield from _named_by(compared, suite.path.parent, "what it is compared with")
-    yield from (_Named("a conftest.py that serves it", _exactly(above / "conftest.py")) for above in suite.path.parents)
+            yield from _list_files_of_source(compared, suite.path.parent, "what it is compared with")
+    yield from (
+        _NamedFiles("a conftest.py that serves it", _make_exact_pattern(above / "conftest.py"))
+        for above in suite.path.parents
+    )
 
 
-def files_of_suite(suite: Suite) -> tuple[Path, ...]:
+def list_suite_files(suite: Suite) -> tuple[Path, ...]:
     """The single files among them; the caller asks git whether it knows them."""
-    return tuple(dict.fromkeys(each.pattern.base for each in _named_files(suite) if each.pattern.base.is_file()))
+    return tuple(dict.fromkeys(each.pattern.base for each in _list_named_files(suite) if each.pattern.base.is_file()))
 
 
-def _named_by(source: SourceSpec, folder: Path, what: str) -> Iterator[_Named]:
+def _list_files_of_source(source: SourceSpec, folder: Path, what: str) -> Iterator[_NamedFiles]:
     """Files, patterns and folders of its options; the module of a function; every word of a command that may be a path.
 
     Imports of that module, and other files that the command reads, cannot be seen from outside.
     """
     options = source.options
     if isinstance(options, PythonOptions):
-        yield from (_Named(what, _exactly(path)) for path in _modules(options, folder))
+        yield from (_NamedFiles(what, _make_exact_pattern(path)) for path in _list_module_places(options, folder))
     elif isinstance(options, CommandOptions):
-        yield from (_Named(what, _exactly(path)) for path in _words(options, folder))
+        yield from (_NamedFiles(what, _make_exact_pattern(path)) for path in _list_paths_in_command(options, folder))
     else:
         for name in type(options).model_fields:
-            yield from (_Named(what, pattern, True) for pattern in _in_option(getattr(options, name), folder))
+            yield from (_NamedFiles(what, pattern, True) for pattern in _list_patterns(getattr(options, name), folder))
 
 
 LARGEST_FILE = 1 << 20
 """The bytes of a source's own file that is compared with the baseline's; a larger one is data."""
 
 
-def fingerprints_of_files(source: SourceSpec, folder: Path) -> dict[str, str]:
+def fingerprint_source_files(source: SourceSpec, folder: Path) -> dict[str, str]:
     """The module of a function, or the files that a command names, by path: those below the suite or this folder."""
     options, here = source.options, Path.cwd()
     named: Iterator[Path] = iter(())
     if isinstance(options, PythonOptions):
-        named = _modules(options, folder)
+        named = _list_module_places(options, folder)
     elif isinstance(options, CommandOptions):
-        named = _words(options, folder)
+        named = _list_paths_in_command(options, folder)
     found = {}
     for path in dict.fromkeys(Path(os.path.abspath(each)) for each in named):
         inside = path.is_relative_to(folder) or path.is_relative_to(here)
@@ -220,33 +228,39 @@ def fingerprints_of_files(source: SourceSpec, folder: Path) -> dict[str, str]:
     return found
 
 
-def _exactly(path: Path) -> Pattern:
+def _make_exact_pattern(path: Path) -> Pattern:
     """A path itself, and everything below it if it is a folder."""
     return Pattern(Path(os.path.normpath(path)), (ANY,))
 
 
-def _in_option(value: Any, folder: Path) -> Iterator[Pattern]:
+def _list_patterns(value: Any, folder: Path) -> Iterator[Pattern]:
     """Paths, alone or in lists; one that does not exist may be a pattern, seen from the suite's folder."""
     if isinstance(value, Path):
         text = relative_path(value, folder)
         wild = glob.has_magic(text) and not value.exists()
-        yield make_pattern(text, folder) if wild else _exactly(value)
+        yield make_pattern(text, folder) if wild else _make_exact_pattern(value)
     elif isinstance(value, list | tuple):
         for each in value:
-            yield from _in_option(each, folder)
+            yield from _list_patterns(each, folder)
 
 
-def _modules(options: PythonOptions, folder: Path) -> Iterator[Path]:
+def _list_module_places(options: PythonOptions, folder: Path) -> Iterator[Path]:
     """The places where Python may find the module and the packages around it."""
     name = options.python.partition(":")[0]
-    homes = [folder, *options.path, Path.cwd(), *map(Path, filter(None, sys.path)), *_installed(name.partition(".")[0])]
+    homes = [
+        folder,
+        *options.path,
+        Path.cwd(),
+        *map(Path, filter(None, sys.path)),
+        *_find_package_folders(name.partition(".")[0]),
+    ]
     parts = name.split(".")
     for home in dict.fromkeys(each.absolute() for each in homes):
         yield from (home.joinpath(*parts[:count], "__init__.py") for count in range(1, len(parts) + 1))
         yield home.joinpath(*parts[:-1], f"{parts[-1]}.py")
 
 
-def _installed(name: str) -> Iterator[Path]:
+def _find_package_folders(name: str) -> Iterator[Path]:
     """The folders of a package that Python finds by other means than its path, such as an editable one."""
     try:
         spec = importlib.util.find_spec(name)
@@ -258,7 +272,7 @@ def _installed(name: str) -> Iterator[Path]:
             yield Path(spec.origin).parent
 
 
-def _words(options: CommandOptions, folder: Path) -> Iterator[Path]:
+def _list_paths_in_command(options: CommandOptions, folder: Path) -> Iterator[Path]:
     """Everything in the command that may be the path of a file, options as ``--config=weights.json`` too."""
     words = options.command
     if options.shell:

@@ -22,7 +22,7 @@ from pytest_ireval.data.formats.input_file import shorten_path
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.threads import return_freed_memory
 from pytest_ireval.errors import BaselineError, IrevalError
-from pytest_ireval.gate.changed_since import fingerprints_of_files
+from pytest_ireval.gate.changed_since import fingerprint_source_files
 from pytest_ireval.gate.clock import read_date
 from pytest_ireval.gate.fetching import FetchedRankings, fetch_rankings, fetch_sample_again, refuse_missing_queries
 from pytest_ireval.gate.merge_base import MergeBaseBaseline, read_merge_base_baseline
@@ -143,7 +143,10 @@ def collect_inputs(
         fingerprints=compute_fingerprints(collection, source, judgment_prints),
         judgment_prints=judgment_prints,
         search=Search(
-            source, make_options_tree(suite.source, folder), fingerprints_of_files(suite.source, folder), current.index
+            source,
+            make_options_tree(suite.source, folder),
+            fingerprint_source_files(suite.source, folder),
+            current.index,
         ),
         second_answer=second,
         notes=notes,

@@ -17,7 +17,7 @@ from pytest_ireval.gate.lowered_figures import ComparedFigure, add_loss, can_fai
 from pytest_ireval.gate.merge_base import refuse_too_little, score_baseline
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.score_rankings import score_rankings, share_queries
-from pytest_ireval.gate.weaker_suite import pair_checks, queries_at_base, suite_at_base
+from pytest_ireval.gate.weaker_suite import find_suite_at_base, pair_checks, read_queries_at_base
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.repositories.merge_base import MergeBase
 from pytest_ireval.repositories.tree import BaseRef, Tree
@@ -48,11 +48,11 @@ def find_moved_references(inputs: Inputs, scores: Scores, base: BaseRef) -> tupl
     suite, registry = inputs.suite, inputs.collection.registry
     tree = base.find_tree(suite.path.parent)
     try:
-        then = suite_at_base(suite, registry, tree)
+        then = find_suite_at_base(suite, registry, tree)
         if then is None or not any(map(_names_a_reference, (then, suite))):
             return ()
         queries = scores.population.queries
-        before = plan_checks(then, queries_at_base(then, registry, tree, queries))
+        before = plan_checks(then, read_queries_at_base(then, registry, tree, queries))
     except IrevalError:  # the comparison of the suites says so
         return ()
     comparer = _ReferenceComparer(inputs, scores, base, tree, then)

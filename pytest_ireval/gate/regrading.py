@@ -16,7 +16,7 @@ from pytest_ireval.gate.lowered_figures import SAME, ComparedFigure, add_loss, c
 from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.score_rankings import score_rankings
-from pytest_ireval.gate.weaker_suite import judgments_at_base, suite_at_base
+from pytest_ireval.gate.weaker_suite import find_suite_at_base, read_judgments_at_base
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.repositories.tree import Tree
 from pytest_ireval.results.outcome import Outcome
@@ -213,13 +213,13 @@ def _read_grades_at_base(inputs: Inputs, tree: Tree, stored: Baseline | None) ->
     Empty if they are those of now.
     """
     suite, registry, prints = inputs.suite, inputs.collection.registry, inputs.judgment_prints
-    then = suite_at_base(suite, registry, tree)
+    then = find_suite_at_base(suite, registry, tree)
     if then is None or then.judgments is None or suite.judgments is None:
         return {}
     file = then.judgments.file.path
     path = tree.path_from_top(file)
     if path in tree.changes or file != suite.judgments.file.path:
-        judgments = judgments_at_base(then, registry, tree)
+        judgments = read_judgments_at_base(then, registry, tree)
         return {} if judgments is None else list_grades(judgments)
     if stored is None or prints is None or stored.judgments.grades_of == prints.grades_of:
         return {}

@@ -58,47 +58,50 @@ def find_weakening(
 
     ``queries`` are the current ones. ``ranked`` are those of the base's baseline: git may not have the queries file.
     """
-    own = _path_then(suite, tree)
-    files = [tree.path_from_top(path) for path in _read_by(suite)]
-    unchanged = Weakening(tuple(_of_queries(ranked, queries)))
+    own = _find_path_at_base(suite, tree)
+    files = [tree.path_from_top(path) for path in _list_files(suite)]
+    unchanged = Weakening(tuple(_list_removed_queries(ranked, queries)))
     if not own or (own == files[0] and not any(path in tree.changes for path in files)):
         return unchanged
     try:
-        then = _suite_then(suite, own, registry, tree)
-        return unchanged if then is None else _compared(then, suite, registry, tree, queries, ranked)
+        then = _load_suite_at_base(suite, own, registry, tree)
+        return unchanged if then is None else _compare_suites(then, suite, registry, tree, queries, ranked)
     except IrevalError as error:
         return Weakening(
             (f"the base version of the suite cannot be compared: {format_inline(error)[:400]}", *unchanged.weaker)
         )
 
 
-def suite_at_base(suite: Suite, registry: Registry, tree: Tree) -> Suite | None:
+def find_suite_at_base(suite: Suite, registry: Registry, tree: Tree) -> Suite | None:
     """The suite as it was at the merge base; the same one if its files did not change, None if it is new."""
-    own = _path_then(suite, tree)
+    own = _find_path_at_base(suite, tree)
     files = [tree.path_from_top(path) for path in suite.files or (suite.path,)]
     if own and own == files[0] and not any(path in tree.changes for path in files):
         return suite
-    return _suite_then(suite, own, registry, tree) if own else None
+    return _load_suite_at_base(suite, own, registry, tree) if own else None
 
 
-def _compared(
+def _compare_suites(
     then: Suite, suite: Suite, registry: Registry, tree: Tree, queries: Queries, ranked: Collection[str]
 ) -> Weakening:
-    asked = queries_at_base(then, registry, tree, queries)
+    asked = read_queries_at_base(then, registry, tree, queries)
     before, now = plan_checks(then, asked), plan_checks(suite, queries)
-    found = [*_of_checks(before, now), *_of_suite(then, suite)]
-    weaker = [*_dropped(before, now), *(line for line, looser in found if looser)]
-    weaker += [*_of_waivers(then.waivers, suite.waivers), *_of_watches(then, suite)]
-    weaker += [*_of_queries((*asked.ids, *ranked), queries), *_of_judgments(then, suite, registry, tree)]
+    found = [*_compare_checks(before, now), *_compare_keys(then, suite)]
+    weaker = [*_list_removed_checks(before, now), *(line for line, looser in found if looser)]
+    weaker += [*_compare_waivers(then.waivers, suite.waivers), *_compare_watches(then, suite)]
+    weaker += [
+        *_list_removed_queries((*asked.ids, *ranked), queries),
+        *_list_removed_judgments(then, suite, registry, tree),
+    ]
     return Weakening(tuple(weaker), tuple(line for line, looser in found if not looser))
 
 
-def _suites_then(path: Path, registry: Registry, tree: Tree) -> tuple[Suite, ...]:
+def _load_suites_at_base(path: Path, registry: Registry, tree: Tree) -> tuple[Suite, ...]:
     """The suites that a file held; ``path`` is its place today."""
-    return load_suites(path, registry, contents=lambda file: content_at_base(tree, tree.path_from_top(file)))
+    return load_suites(path, registry, contents=lambda file: read_content_at_base(tree, tree.path_from_top(file)))
 
 
-def _read_by(suite: Suite) -> Iterator[Path]:
+def _list_files(suite: Suite) -> Iterator[Path]:
     """Its YAML files, and those that hold queries, judgments and other data of documents."""
     yield from suite.files or (suite.path,)
     files = [asked.file for asked in (suite.queries, suite.judgments) if asked is not None]
@@ -107,13 +110,13 @@ def _read_by(suite: Suite) -> Iterator[Path]:
             yield asked.path
 
 
-def content_at_base(tree: Tree, path: str) -> bytes | None:
+def read_content_at_base(tree: Tree, path: str) -> bytes | None:
     """The content of a file at the base; None if it did not exist."""
     name = tree.files_in(path.rpartition("/")[0] or ".").get(path) if path else None
     return None if name is None else tree.contents({path: name})[path]
 
 
-def _path_then(suite: Suite, tree: Tree) -> str:
+def _find_path_at_base(suite: Suite, tree: Tree) -> str:
     """The path of the suite's own file at the base; empty if it is new."""
     own = tree.path_from_top(suite.path)
     if own in tree.files_in(own.rpartition("/")[0] or "."):
@@ -124,39 +127,39 @@ def _path_then(suite: Suite, tree: Tree) -> str:
     return next((path for path, name in read_suite_names(tree, gone).items() if name == wanted), "")
 
 
-def _suite_then(suite: Suite, own: str, registry: Registry, tree: Tree) -> Suite | None:
+def _load_suite_at_base(suite: Suite, own: str, registry: Registry, tree: Tree) -> Suite | None:
     """The one of its file that has its name, or its values of the matrix; None if there was none."""
-    content = content_at_base(tree, own) or b""
+    content = read_content_at_base(tree, own) or b""
     if b"ireval" not in content:
         return None
-    found = _suites_then(tree.base.top / own, registry, tree)
+    found = _load_suites_at_base(tree.base.top / own, registry, tree)
     for each in found:
         if each.name == suite.name:
             return each
     return next((each for each in found if each.values == suite.values), None)
 
 
-def queries_at_base(then: Suite, registry: Registry, tree: Tree, queries: Queries) -> Queries:
+def read_queries_at_base(then: Suite, registry: Registry, tree: Tree, queries: Queries) -> Queries:
     """Those of its file, as it was, or else those that were judged."""
     if then.queries is not None:
-        return _as_it_was(then.queries.file, tree, lambda path: read_suite_queries(then, registry, path)) or queries
+        return _read_at_base(then.queries.file, tree, lambda path: read_suite_queries(then, registry, path)) or queries
     if then.judgments is None or tree.path_from_top(then.judgments.file.path) not in tree.changes:
         return queries
-    judgments = judgments_at_base(then, registry, tree)
+    judgments = read_judgments_at_base(then, registry, tree)
     return queries if judgments is None else Queries(judgments.queries, ("",) * len(judgments.queries))
 
 
-def judgments_at_base(then: Suite, registry: Registry, tree: Tree) -> Judgments | None:
+def read_judgments_at_base(then: Suite, registry: Registry, tree: Tree) -> Judgments | None:
     """The judgments as they were; the current ones, where git does not have the file."""
     if then.judgments is None:
         return None
-    return _as_it_was(then.judgments.file, tree, lambda path: read_suite_judgments(then, registry, path=path))
+    return _read_at_base(then.judgments.file, tree, lambda path: read_suite_judgments(then, registry, path=path))
 
 
-def _as_it_was(asked: FileSpec, tree: Tree, read: Callable[[Path], Read]) -> Read:
+def _read_at_base(asked: FileSpec, tree: Tree, read: Callable[[Path], Read]) -> Read:
     """Read a file's content at the base, under the file's own name; the current one, where git has none."""
     path = tree.path_from_top(asked.path)
-    content = content_at_base(tree, path) if path in tree.changes else None
+    content = read_content_at_base(tree, path) if path in tree.changes else None
     if content is None:
         return read(asked.path)
     with tempfile.TemporaryDirectory(prefix="ireval-then-") as folder:
@@ -183,14 +186,14 @@ def pair_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple
         yield check, by_id.get(check.id) or free.get(_identify_nameless(check))
 
 
-def _dropped(before: Sequence[Check], now: Sequence[Check]) -> Iterator[str]:
+def _list_removed_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[str]:
     gone = [check.id for check, other in pair_checks(before, now) if other is None]
     yield from (f"check removed: {each}" for each in gone[:NAMED])
     if len(gone) > NAMED:
         yield f"{format_count(len(gone) - NAMED, 'more check')} removed"
 
 
-def _of_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[str, bool]]:
+def _compare_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[str, bool]]:
     """Changed options, each with a flag: it lets more pass. Verdicts with the same change share a line."""
     found: dict[tuple[str, ChangedOption], list[str]] = {}
     for check, other in pair_checks(before, now):
@@ -207,32 +210,32 @@ def _of_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[
                 found.setdefault((check.family, each), []).append(other.id)
     for (_, change), ids in found.items():
         named = ids[0] if len(ids) == 1 else f"{ids[0]} and {len(ids) - 1} more"
-        yield f"{named}: {_moved(change.name, change.before, change.now)}", change.looser
+        yield f"{named}: {_format_change(change.name, change.before, change.now)}", change.looser
 
 
-def _moved(name: str, before: str, now: str) -> str:
+def _format_change(name: str, before: str, now: str) -> str:
     return f"{name} {before} -> {now}".strip()
 
 
-def _of_suite(then: Suite, now: Suite) -> Iterator[tuple[str, bool]]:
+def _compare_keys(then: Suite, now: Suite) -> Iterator[tuple[str, bool]]:
     for key, order in POLICIES.items():
         one, other = getattr(then.policies, key), getattr(now.policies, key)
         if order.index(other) > order.index(one):
-            yield _moved(key, one, other), True
+            yield _format_change(key, one, other), True
     if then.judgments is not None and then.judgments.lock and not (now.judgments and now.judgments.lock):
         yield "judgments are no longer locked", True
     if then.policies.ties != now.policies.ties:
-        yield _moved("ties", then.policies.ties, now.policies.ties), False
+        yield _format_change("ties", then.policies.ties, now.policies.ties), False
     for key in SETTINGS:
         one, other = getattr(then, key), getattr(now, key)
         if one != other:
             simple = isinstance(one, str | int | tuple) and isinstance(other, str | int | tuple)
-            yield _moved(key, format_changed_value(one), format_changed_value(other)) if simple else key, False
+            yield _format_change(key, format_changed_value(one), format_changed_value(other)) if simple else key, False
     of_then, of_now = then.judgments, now.judgments
     if of_then is not None and of_now is not None:
         if of_then.relevant_from != of_now.relevant_from:
             yield (
-                _moved(
+                _format_change(
                     "relevant_from",
                     format_changed_value(of_then.relevant_from),
                     format_changed_value(of_now.relevant_from),
@@ -242,16 +245,16 @@ def _of_suite(then: Suite, now: Suite) -> Iterator[tuple[str, bool]]:
         if of_then.scale != of_now.scale:
             yield "judgments.scale", False
         if of_then.file.path.name != of_now.file.path.name:
-            yield _moved("judgments", of_then.file.path.name, of_now.file.path.name), False
-    if then.source is not None and _asked(then) != _asked(now):
+            yield _format_change("judgments", of_then.file.path.name, of_now.file.path.name), False
+    if then.source is not None and _identify_source(then) != _identify_source(now):
         yield "source", False
 
 
-def _asked(suite: Suite) -> object:
+def _identify_source(suite: Suite) -> object:
     return None if suite.source is None else (suite.source.kind.name, suite.source.options)
 
 
-def _of_waivers(then: Sequence[Waiver], now: Sequence[Waiver]) -> Iterator[str]:
+def _compare_waivers(then: Sequence[Waiver], now: Sequence[Waiver]) -> Iterator[str]:
     until = {each.query: each.until for each in then}
     for each in now:
         before = until.get(each.query)
@@ -261,7 +264,7 @@ def _of_waivers(then: Sequence[Waiver], now: Sequence[Waiver]) -> Iterator[str]:
             yield f"longer waiver: {each.query} until {each.until}, before until {before} ({each.reason})"
 
 
-def _of_watches(then: Suite, now: Suite) -> Iterator[str]:
+def _compare_watches(then: Suite, now: Suite) -> Iterator[str]:
     """Globs by which the suite took part, and exceptions that keep it from doing so."""
     if not now.watches:
         return
@@ -275,14 +278,14 @@ def _of_watches(then: Suite, now: Suite) -> Iterator[str]:
     yield from (f"no longer watches {text} (new exception)" for text in exceptions)
 
 
-def _of_queries(then: Iterable[str], now: Queries) -> Iterator[str]:
+def _list_removed_queries(then: Iterable[str], now: Queries) -> Iterator[str]:
     known = set(now.ids)
     gone = [query for query in dict.fromkeys(then) if query not in known]
     if gone:
         yield f"{format_count(len(gone), 'query')} removed: {format_some(gone)}"
 
 
-def _of_judgments(then: Suite, now: Suite, registry: Registry, tree: Tree) -> Iterator[str]:
+def _list_removed_judgments(then: Suite, now: Suite, registry: Registry, tree: Tree) -> Iterator[str]:
     if then.judgments is None:
         return
     if now.judgments is None:
@@ -291,8 +294,8 @@ def _of_judgments(then: Suite, now: Suite, registry: Registry, tree: Tree) -> It
     same_file = then.judgments.file.path == now.judgments.file.path
     if same_file and tree.path_from_top(then.judgments.file.path) not in tree.changes:
         return
-    before = _pairs_of(judgments_at_base(then, registry, tree))
-    after = _pairs_of(read_suite_judgments(now, registry))
+    before = _list_pairs(read_judgments_at_base(then, registry, tree))
+    after = _list_pairs(read_suite_judgments(now, registry))
     gone = [pair for pair in before if pair not in after]
     if gone:
         queries = list(dict.fromkeys(query for query, _ in gone))
@@ -300,7 +303,7 @@ def _of_judgments(then: Suite, now: Suite, registry: Registry, tree: Tree) -> It
         yield f"{format_count(len(gone), 'judgment')} removed, in {where}: {format_some(queries)}"
 
 
-def _pairs_of(judgments: Judgments | None) -> dict[tuple[str, str], None]:
+def _list_pairs(judgments: Judgments | None) -> dict[tuple[str, str], None]:
     if judgments is None:
         return {}
     named = (judgments.queries[query] for query in judgments.query.tolist())
@@ -318,19 +321,19 @@ def find_missing_suites(
         file = tree.base.top / path
         if not path.endswith(YAML) or not any(file.is_relative_to(folder) for folder in real):
             continue
-        then = _names_then(tree, path, registry_for)
+        then = _list_names_at_base(tree, path, registry_for)
         if len(of_file.get(file, ())) < len(then):  # with as many as then, some have another name and are compared
             gone = (name for name in then if name not in known)
             yield from (f"suite {name} ({path}) is missing; it existed at {tree.base}" for name in gone)
 
 
-def _names_then(tree: Tree, path: str, registry_for: Callable[[Path], Registry]) -> list[str]:
+def _list_names_at_base(tree: Tree, path: str, registry_for: Callable[[Path], Registry]) -> list[str]:
     """The names of the suites of a file at the base; the file's own name for them, if it is unreadable today."""
-    content = content_at_base(tree, path)
+    content = read_content_at_base(tree, path)
     if content is None or not says_suite(Path(path).stem, content):
         return []
     file = tree.base.top / path
     try:
-        return [suite.name for suite in _suites_then(file, registry_for(file), tree)]
+        return [suite.name for suite in _load_suites_at_base(file, registry_for(file), tree)]
     except IrevalError:
         return list(read_suite_names(tree, [path]).values())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.gate.changed_since import IN_ANY_CASE, Repositories, reason_of
+from pytest_ireval.gate.changed_since import IN_ANY_CASE, Repositories, find_reason_to_run
 from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite
 from pytest_ireval.repositories.changed_files import Changes
 from pytest_ireval.repositories.git import short_ref
@@ -30,7 +30,7 @@ class ChangeFilter:
         """The reason why a suite takes part, empty where all do; None if it does not. Raises where git cannot tell."""
         if self.since is None:
             return ""
-        return reason_of(suite, self.since, self.repositories, plugins) or None
+        return find_reason_to_run(suite, self.since, self.repositories, plugins) or None
 
     def format_header(self) -> list[str]:
         """The lines at the top of pytest's output."""
@@ -55,7 +55,7 @@ def make_change_filter(config: pytest.Config, known: Mapping[Path, Changes]) -> 
     paths = (config.invocation_params.dir / argument.partition("::")[0] for argument in config.args)
     try:  # git refuses a bad ref before anything is run
         for folder in dict.fromkeys(path if path.is_dir() else path.parent for path in paths):
-            changes.repositories.changes_around(folder, since)
+            changes.repositories.find_changes_around(folder, since)
     except IrevalError as error:  # git's complaint about the ref itself is one about the option
         problems = (replace(problem, place=problem.place or "--ireval-changed-since") for problem in error.problems)
         raise IrevalError(*problems) from error

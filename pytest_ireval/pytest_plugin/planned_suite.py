@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from pytest_ireval.gate.acceptance import Proposal
-from pytest_ireval.gate.changed_since import files_of_suite
+from pytest_ireval.gate.changed_since import list_suite_files
 from pytest_ireval.gate.last_run import KeptRankings
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import Check
@@ -70,7 +70,7 @@ def plan_suite(suite: Suite, checks: tuple[Check, ...], affected_by: str | None)
         baselines=suite.baselines,
         compress_baseline=suite.compress_baseline,
         checks=tuple(check.id for check in checks),
-        files=() if affected_by is None else files_of_suite(suite),
+        files=() if affected_by is None else list_suite_files(suite),
         affected_by=affected_by,
     )
 
