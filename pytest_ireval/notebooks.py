@@ -25,8 +25,8 @@ from pytest_ireval.cli.evaluate_command import FORMATS as EVALUATION_TEXTS
 from pytest_ireval.cli.evaluate_command import collect_notes, format_figure, tabulate_figures
 from pytest_ireval.cli.why_text import FORMATS as WHY_TEXTS
 from pytest_ireval.cli.why_text import Grid, make_blocks
+from pytest_ireval.clock import format_moment, read_clock
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.gate.clock import format_moment, read_clock
 from pytest_ireval.report.formatting import name_verdict
 from pytest_ireval.report.page import render_page
 from pytest_ireval.report.terminal_summary import format_summary

@@ -34,9 +34,9 @@ from pytest_ireval.cli.baseline_text import (
     get_metric_order,
 )
 from pytest_ireval.cli.options import load_chosen_suites
+from pytest_ireval.clock import format_moment, read_clock
 from pytest_ireval.errors import BaselineError, IrevalError, Problem, did_you_mean
 from pytest_ireval.gate.changed_since import list_suite_files
-from pytest_ireval.gate.clock import format_moment, read_clock
 from pytest_ireval.repositories.git import read_commit_state
 from pytest_ireval.suite.finding import NOT_ENTERED, may_be_suite
 from pytest_ireval.suite.loading import list_suite_names

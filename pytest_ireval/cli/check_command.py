@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
+from pytest_ireval.clock import read_date
 from pytest_ireval.errors import IrevalError, Problem, count_problems
 from pytest_ireval.gate.changed_since import Repositories, find_wrong_watches
 from pytest_ireval.gate.check_inputs import find_id_problem
-from pytest_ireval.gate.clock import read_date
 from pytest_ireval.gate.collect import collect_inputs
 from pytest_ireval.gate.queries_and_judgments import read_collection, read_suite_queries
 from pytest_ireval.gate.score import score_inputs

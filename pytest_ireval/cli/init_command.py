@@ -26,10 +26,10 @@ from pytest_ireval.cli.proposed_suite import (
     format_head,
     format_judged_rules,
 )
+from pytest_ireval.clock import read_date
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.evaluating.evaluation import evaluate
-from pytest_ireval.gate.clock import read_date
 from pytest_ireval.gate.collect import collect_inputs
 from pytest_ireval.masking import public_address
 from pytest_ireval.plugins.conftests import Conftests

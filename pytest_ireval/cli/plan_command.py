@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from pytest_ireval.cli.options import load_chosen_suites
-from pytest_ireval.gate.clock import read_date
+from pytest_ireval.clock import read_date
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.power.chance_of_red import ChanceOfRed, estimate_chance_of_red
 from pytest_ireval.power.outlook import Outlook, SuiteData, collect_suite_data, foresee_rules

@@ -23,6 +23,7 @@ from pytest_ireval.cli.options import (
     view_options,
 )
 from pytest_ireval.cli.why_text import FORMATS
+from pytest_ireval.clock import read_date
 from pytest_ireval.data.coerce import coerce_queries
 from pytest_ireval.data.document_texts import read_document_texts
 from pytest_ireval.data.formats.input_file import shorten_path
@@ -41,7 +42,6 @@ from pytest_ireval.errors import (
     quote,
 )
 from pytest_ireval.explaining import why
-from pytest_ireval.gate.clock import read_date
 from pytest_ireval.gate.collect import collect_inputs, compute_fingerprints, fingerprint_suite_judgments
 from pytest_ireval.gate.last_run import FILE, LastRun, identify_baseline, list_changed_inputs, read_last_run
 from pytest_ireval.gate.queries_and_judgments import adapt_metric, read_collection

@@ -19,9 +19,9 @@ from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.fetching import find_used_fields
 from pytest_ireval.gate.movement import NO_MOVEMENT, Movement, measure_movement
 from pytest_ireval.gate.notes import note_failures
-from pytest_ireval.gate.redefinition import describe_definition, list_definitions
 from pytest_ireval.gate.references import describe_restoring, find_missing_data, needs_scores
 from pytest_ireval.gate.score import Scores
+from pytest_ireval.gate.stored_metrics import describe_definition, list_definitions
 from pytest_ireval.metrics.score import aggregate_values
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import INPUTS, LOWERING

@@ -18,12 +18,12 @@ from pytest_ireval.baseline.fingerprints import (
 )
 from pytest_ireval.baseline.reading import read_baseline
 from pytest_ireval.baseline.record import Baseline, Fingerprints, JudgmentPrints, Search
+from pytest_ireval.clock import read_date
 from pytest_ireval.data.formats.input_file import shorten_path
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.threads import return_freed_memory
 from pytest_ireval.errors import BaselineError, IrevalError
 from pytest_ireval.gate.changed_since import fingerprint_source_files
-from pytest_ireval.gate.clock import read_date
 from pytest_ireval.gate.fetching import FetchedRankings, fetch_rankings, fetch_sample_again, refuse_missing_queries
 from pytest_ireval.gate.merge_base import MergeBaseBaseline, read_merge_base_baseline
 from pytest_ireval.gate.needs import read_kind_of_times

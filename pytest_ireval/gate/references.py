@@ -24,16 +24,19 @@ from pytest_ireval.errors import (
 from pytest_ireval.gate.collect import Inputs, OtherReference
 from pytest_ireval.gate.comparison import ScoredReference, compare
 from pytest_ireval.gate.fetching import refuse_missing_queries
-from pytest_ireval.gate.lacks import PLAIN, SCORES, find_lacks, split_times
 from pytest_ireval.gate.queries_and_judgments import Collection
-from pytest_ireval.gate.redefinition import (
+from pytest_ireval.gate.score_rankings import QueryIds, find_unknown_queries, score_rankings
+from pytest_ireval.gate.stored_metrics import (
     NEW_VERSION,
+    PLAIN,
+    SCORES,
     ScoredAgain,
+    find_lacks,
     find_redefined_metrics,
     find_restated,
     list_definitions,
+    split_times,
 )
-from pytest_ireval.gate.score_rankings import QueryIds, find_unknown_queries, score_rankings
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.rules.side import Side

@@ -15,10 +15,10 @@ from collections.abc import Container
 from dataclasses import dataclass
 from datetime import date
 
+from pytest_ireval.clock import read_date
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.apply import apply_checks
-from pytest_ireval.gate.clock import read_date
 from pytest_ireval.gate.collect import Inputs, collect_inputs
 from pytest_ireval.gate.explain import explain_outcomes
 from pytest_ireval.gate.needs import needs_columns, refuse_unmet_needs, refuse_wrong_requests, requests_name_columns

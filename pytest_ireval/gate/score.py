@@ -88,6 +88,8 @@ class Scores:
         """The baseline and all others, each once."""
         return tuple({id(each): each for each in (self.baseline, *self.others.values())}.values())
 
+    # What if: other scores are made of these, for ireval self-test and notebooks. What is measured stays as it is.
+
     def swap(self, marked: Mask, *, lists: bool = True) -> Scores:
         """Exchange the sides of every comparison for the marked queries, as if the other side were the change.
 

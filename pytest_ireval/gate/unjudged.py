@@ -29,8 +29,8 @@ from pytest_ireval.data.views import (
 )
 from pytest_ireval.errors import MetricError, format_error_lines
 from pytest_ireval.evaluating.evaluation import apply_policies
-from pytest_ireval.gate.lacks import SCORES
 from pytest_ireval.gate.queries_and_judgments import Collection
+from pytest_ireval.gate.stored_metrics import SCORES
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score
 from pytest_ireval.results.suite_result import ToJudge

@@ -13,9 +13,9 @@ import pytest
 
 from pytest_ireval.baseline.record import Acceptance
 from pytest_ireval.baseline.writing import write_baseline
+from pytest_ireval.clock import format_moment
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.acceptance import Obstacle, Proposal, blockers, needs_reason
-from pytest_ireval.gate.clock import format_moment
 from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite, SuiteEvaluation
 from pytest_ireval.repositories.git import read_commit_state
 from pytest_ireval.results.outcome import Outcome

@@ -10,8 +10,8 @@ from datetime import datetime
 import pytest
 
 import pytest_ireval
+from pytest_ireval.clock import format_moment
 from pytest_ireval.errors import IrevalError, format_inline
-from pytest_ireval.gate.clock import format_moment
 from pytest_ireval.gate.last_run import pack_run
 from pytest_ireval.masking import mask_text
 from pytest_ireval.plugins.by_name import Origin

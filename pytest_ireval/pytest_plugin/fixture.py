@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from pytest_ireval.clock import format_moment, read_clock
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.evaluation import evaluate
-from pytest_ireval.gate.clock import format_moment, read_clock
 from pytest_ireval.gate.run import run_gate
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.conftests import MENTIONED

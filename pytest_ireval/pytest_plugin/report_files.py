@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import pytest_ireval
+from pytest_ireval.clock import format_moment, read_clock
 from pytest_ireval.data.formats.writers import replace_files
 from pytest_ireval.errors import InputError, IrevalError, Problem
-from pytest_ireval.gate.clock import format_moment, read_clock
 from pytest_ireval.gate.last_run import BEFORE
 from pytest_ireval.gate.last_run import FILE as RANKINGS
 from pytest_ireval.pytest_plugin.code_host import source_links

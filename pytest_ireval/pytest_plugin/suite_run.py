@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import pytest_ireval
+from pytest_ireval.clock import format_moment
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.acceptance import propose_baseline
-from pytest_ireval.gate.clock import format_moment
 from pytest_ireval.gate.last_run import pack_rankings
 from pytest_ireval.gate.outcomes import report_broken_suite
 from pytest_ireval.gate.result import make_broken_result

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 import pytest
 
-from pytest_ireval.gate.clock import format_moment
+from pytest_ireval.clock import format_moment
 from pytest_ireval.pytest_plugin.baseline_update import BaselineUpdate
 from pytest_ireval.pytest_plugin.code_host import format_annotations, is_in_github, make_printable, source_links
 from pytest_ireval.pytest_plugin.finish import RunEnd, read_user_property

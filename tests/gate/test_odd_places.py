@@ -42,7 +42,7 @@ def clean(result):
 def test_results_that_cannot_be_replaced_are_removed_so_that_nobody_reads_a_stale_green(shop, monkeypatch):
     shop.accept()
     assert shop.results()["verdict"] == "pass"
-    from pytest_ireval.gate.clock import read_clock
+    from pytest_ireval.clock import read_clock
     from pytest_ireval.pytest_plugin import report_files
 
     def full(*_):
