@@ -59,9 +59,9 @@ def _show(baseline: str, query: str | None) -> None:
     BASELINE is the file of a baseline, a suite file, or REF:path for the baseline as it was at a git ref.
     """
     place = _parse_place(baseline)
-    found = _require_baseline(place)
+    accepted = _require_baseline(place)
     click.echo(
-        format_baseline(found, str(place)) if query is None else format_query(found, query, str(place)), nl=False
+        format_baseline(accepted, str(place)) if query is None else format_query(accepted, query, str(place)), nl=False
     )
     anchor = place._replace(name=anchor_name(place.name))
     if query is None and (pinned := _read_baseline(anchor)) is not None:
@@ -136,7 +136,7 @@ def _anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
 
 def _read_baselines(suites: list[Suite]) -> list[tuple[Suite, Baseline]]:
     """The baseline of each suite; an error lists all suites without one, and all that cannot be read."""
-    found: list[tuple[Suite, Baseline]] = []
+    pinned: list[tuple[Suite, Baseline]] = []
     problems: list[Problem] = []
     for suite in suites:
         try:
@@ -148,10 +148,10 @@ def _read_baselines(suites: list[Suite]) -> list[tuple[Suite, Baseline]]:
             remedy = f"accept one first: pytest --ireval {suite.shown} --ireval-update-new"
             problems.append(Problem(f"{suite.name} has no baseline to pin", suite.shown, (), remedy))
         else:
-            found.append((suite, baseline))
+            pinned.append((suite, baseline))
     if problems:
         raise BaselineError(*problems)
-    return found
+    return pinned
 
 
 @command.command(name="prune")
@@ -227,10 +227,10 @@ def _read_baseline(place: BaselinePlace) -> Baseline | None:
 
 
 def _require_baseline(place: BaselinePlace) -> Baseline:
-    found = _read_baseline(place)
-    if found is None:
+    stored = _read_baseline(place)
+    if stored is None:
         raise BaselineError(_describe_missing(place))
-    return found
+    return stored
 
 
 def _describe_missing(place: BaselinePlace) -> Problem:
@@ -245,10 +245,10 @@ def _is_path(text: str) -> bool:
 def _find_place(path: Path) -> BaselinePlace:
     if path.suffix not in SUITE_SUFFIXES:
         return BaselinePlace(path.parent, baseline_name(path))
-    found = [each._replace(folder=display_path(each.folder)) for each in _list_places_of_suites(path)]
-    if len(found) == 1:
-        return found[0]
-    listed = ", ".join(map(str, found))
+    places = [place._replace(folder=display_path(place.folder)) for place in _list_places_of_suites(path)]
+    if len(places) == 1:
+        return places[0]
+    listed = ", ".join(map(str, places))
     raise BaselineError(Problem("has several suites, and each has a baseline", place=str(path), allowed=listed))
 
 

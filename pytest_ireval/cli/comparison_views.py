@@ -139,8 +139,8 @@ def make_value_rows(comparison: Comparison, metric: MetricComparison, order: Seq
     signs = assign_letters(comparison)
     values = [comparison.rankings[name][metric.name].values for name in order]
     yield [f"{metric.name} by {metric.unit}", *(signs[name] for name in order)]
-    for unit in dict.fromkeys(unit for found in values for unit in found):
-        yield [unit, *(format_figure(found.get(unit)) for found in values)]
+    for unit in dict.fromkeys(unit for of_ranking in values for unit in of_ranking):
+        yield [unit, *(format_figure(of_ranking.get(unit)) for of_ranking in values)]
 
 
 BETTER, WORSE = "▲", "▼"
@@ -359,7 +359,7 @@ def _mark_row(comparison: Comparison, at: int) -> dict[str, str]:
 
 def _embed_json(comparison: Comparison) -> str:
     """By unit, the names of queries, and for each metric a row a ranking; four decimals."""
-    found = []
+    tables = []
     for unit in UNITS:
         names = [metric.name for metric in comparison.metrics if metric.unit == unit]
         results = {name: [each[name].values for each in comparison.rankings.values()] for name in names}
@@ -369,6 +369,6 @@ def _embed_json(comparison: Comparison) -> str:
             for name, rows in results.items()
         }
         if units:
-            found.append({"unit": unit, "names": units, "metrics": metrics})
-    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+            tables.append({"unit": unit, "names": units, "metrics": metrics})
+    text = json.dumps(tables, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")

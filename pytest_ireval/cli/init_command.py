@@ -176,18 +176,20 @@ def _collect_facts(
 ) -> SuiteFacts:
     """The content of the files, or the answers of the source."""
     file = source.file
-    found = read_rankings(file.path, LONGEST, format=file.format) if file else _ask_source(name, path, source, queries)
-    depth = max(SHORTEST, min(LONGEST, int(found.retrieved.max()) if len(found) else 1))
-    evaluation = _evaluate(judgments, found, depth) if judgments else None
+    current = (
+        read_rankings(file.path, LONGEST, format=file.format) if file else _ask_source(name, path, source, queries)
+    )
+    depth = max(SHORTEST, min(LONGEST, int(current.retrieved.max()) if len(current) else 1))
+    evaluation = _evaluate(judgments, current, depth) if judgments else None
     asked = read_queries(queries.path, format=queries.format) if queries else None
-    ranked = set(found.queries)
+    ranked = set(current.queries)
     wanted = dict.fromkeys((*(asked.ids if asked else ()), *(evaluation.missing if evaluation else ())))
     return SuiteFacts(
         name,
         path,
         source,
         depth,
-        _choose_expectations(found, evaluation),
+        _choose_expectations(current, evaluation),
         judgments,
         queries,
         asked,

@@ -81,18 +81,18 @@ def command(names: tuple[str, ...], package: str | None, suites: Path | None) ->
 
 def _translate_names(package: str, names: Sequence[str], vocabulary: Vocabulary) -> tuple[list[str], list[Problem]]:
     """Blocks of text about the names that are known, and the problems of the others."""
-    found: list[NameMeaning] = []
+    meanings: list[NameMeaning] = []
     problems: list[Problem] = []
     for name in dict.fromkeys(names):
         try:
-            found.append(look_up(name, package, vocabulary))
+            meanings.append(look_up(name, package, vocabulary))
         except MetricNameError as error:
             problems += error.problems
-    rows = list(dict.fromkeys(row for each in found for row in each.rows))
+    rows = list(dict.fromkeys(row for meaning in meanings for row in meaning.rows))
     blocks = [_format_table(package, rows)] if rows else []
-    absent = dict.fromkeys(each.absent for each in found if each.absent)
+    absent = dict.fromkeys(meaning.absent for meaning in meanings if meaning.absent)
     blocks += [_format_without(names, why) for why, names in _group_by_reason(absent)]
-    nameless = [each.ours.name for each in found if each.ours and not each.absent]
+    nameless = [meaning.ours.name for meaning in meanings if meaning.ours and not meaning.absent]
     blocks += [f"{PACKAGES[package]} has no name for it: {name}" for name in dict.fromkeys(nameless)]
     return blocks, problems
 
@@ -289,8 +289,8 @@ def _list_metrics(registry: Registry) -> list[str]:
     tables = []
     for distribution in registry.distributions:
         own = (metric for metric in registry.metrics.values() if metric.origin == distribution)
-        found = sorted(own, key=lambda metric: metric.name.lower())
-        rows = [[format_signature(metric), metric.info.summary] for metric in found]
+        metrics = sorted(own, key=lambda metric: metric.name.lower())
+        rows = [[format_signature(metric), metric.info.summary] for metric in metrics]
         resolvers = (each for each in registry.vocabulary.prefixes if each.origin == distribution)
         rows += [[f"{each.prefix}:…", each.summary] for each in resolvers]
         tables.append(format_table([distribution, ""], rows))

@@ -221,11 +221,11 @@ def numbers_option(*names: str, least: int, most: int, default: str, **about: An
     """An option of whole numbers with commas between them, which are sorted, each once."""
 
     def numbers(_ctx: click.Context, parameter: click.Parameter, text: str) -> tuple[int, ...]:
-        found = {int(part) if part.strip().isdecimal() else -1 for part in text.split(",")}
-        if not all(least <= number <= most for number in found):
+        chosen = {int(part) if part.strip().isdecimal() else -1 for part in text.split(",")}
+        if not all(least <= number <= most for number in chosen):
             allowed = f"whole numbers from {least} to {most:,} with commas between them"
             raise click.BadParameter(f"{text!r} is not a list of {allowed}", param=parameter)
-        return tuple(sorted(found))
+        return tuple(sorted(chosen))
 
     return click.option(*names, default=default, metavar="N,N,…", callback=numbers, **about)
 

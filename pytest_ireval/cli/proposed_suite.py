@@ -182,13 +182,13 @@ def _format_slice_rule(metric: MetricResult, queries: Queries) -> Iterator[str]:
     for column, entries in queries.composed.items():
         if column == _find_weight_column(queries):
             continue
-        found: dict[str, list[float]] = {}
+        by_slice: dict[str, list[float]] = {}
         for query, value in zip(queries.ids, entries, strict=True):
             if query in metric.values:
-                found.setdefault(value, []).append(metric.values[query])
-        fewest = min(map(len, found.values()), default=0)
-        if 1 < len(found) <= MOST_VALUES and fewest > 1 and "" not in found:
-            made = {value: _propose_tolerance(values, LEAST_OF_SLICES) for value, values in found.items()}
+                by_slice.setdefault(value, []).append(metric.values[query])
+        fewest = min(map(len, by_slice.values()), default=0)
+        if 1 < len(by_slice) <= MOST_VALUES and fewest > 1 and "" not in by_slice:
+            made = {value: _propose_tolerance(values, LEAST_OF_SLICES) for value, values in by_slice.items()}
             each = ", ".join(f"{quote(value)}: {proposal.tolerance}" for value, proposal in made.items())
             widest = max(proposal.percent for proposal in made.values())
             limit = f", hard_limit: {max(HARD_LIMIT_OF_SLICES, 2 * widest)}%"

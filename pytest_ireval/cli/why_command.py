@@ -219,15 +219,15 @@ def _read_titles(suite: Suite, explanation: Explanation) -> Mapping[str, str]:
         return {}
     wanted = {move.document for move in explanation.moves} | set(explanation.first.steps.documents)
     try:
-        found = read_document_texts(shorten_path(suite.documents.fields.path), wanted)
+        texts = read_document_texts(shorten_path(suite.documents.fields.path), wanted)
         trouble = (
-            "" if found or not wanted else f"{shorten_path(suite.documents.fields.path)}: none of them is in this file"
+            "" if texts or not wanted else f"{shorten_path(suite.documents.fields.path)}: none of them is in this file"
         )
     except (InputError, OSError) as error:
-        found, trouble = {}, " ".join(str(error).split())
+        texts, trouble = {}, " ".join(str(error).split())
     if trouble:
         click.echo(f"documents have no titles: {trouble}", err=True)
-    return {document: text.title for document, text in found.items() if text.title}
+    return {document: text.title for document, text in texts.items() if text.title}
 
 
 def _collect_sides(
@@ -278,8 +278,8 @@ def _ask_source(suite: Suite, registry: Registry, progress: Progress, rankings_o
 def _find_last_run(suite: Suite, report: Path | None) -> LastRun | None:
     """The newest of the runs that left a report here, above here, or above the suite."""
     folders = list_report_folders(suite.path, report)
-    found = [run for folder in folders if (folder / FILE).is_file() and (run := read_last_run(folder / FILE, suite))]
-    return max(found, key=lambda run: run.date, default=None)
+    runs = [run for folder in folders if (folder / FILE).is_file() and (run := read_last_run(folder / FILE, suite))]
+    return max(runs, key=lambda run: run.date, default=None)
 
 
 def _choose_suite(path: Path, name: str | None, registry: Registry) -> Suite:

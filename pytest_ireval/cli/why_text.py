@@ -193,18 +193,18 @@ def _format_arithmetic(metric: str, explained: Explained) -> str:
 def _make_moves_blocks(explanation: Explanation, lines: int | None) -> Iterator[Block]:
     """Documents in both rankings: all down to the cutoff; without one, those that are judged or contribute."""
     moves, cutoff = explanation.moves, explanation.first.cutoff
-    told = [move for move in moves if cutoff is not None or move.grade is not None or move.difference]
-    shown = told[:lines]
-    shares = any(move.share is not None or move.other_share is not None for move in told)
+    counting = [move for move in moves if cutoff is not None or move.grade is not None or move.difference]
+    shown = counting[:lines]
+    shares = any(move.share is not None or move.other_share is not None for move in counting)
     header = ["document", "grade", "moved"] + (["A", "B", "B - A"] if shares else [])
     rows = [_make_move_row(move, shares) for move in shown]
     if rows:
         yield _add_titles(Grid(header, rows, [1, *range(3, len(header))], ids=0), explanation.titles)
     notes = []
-    if len(shown) < len(told):
-        notes.append(f"documents not shown: {len(told) - len(shown)}")
-    if len(told) < len(moves):
-        notes.append(f"unjudged documents not shown: {len(moves) - len(told)}")
+    if len(shown) < len(counting):
+        notes.append(f"documents not shown: {len(counting) - len(shown)}")
+    if len(counting) < len(moves):
+        notes.append(f"unjudged documents not shown: {len(moves) - len(counting)}")
     if shares:
         notes.append("A, B: what the document contributes")
     if notes:
