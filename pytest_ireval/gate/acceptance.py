@@ -55,7 +55,7 @@ class Proposal:
     moved: Movement = NO_MOVEMENT
     """The spread of the changes of queries, by metric and slice."""
 
-    def accepted(self, acceptance: Acceptance) -> Baseline | None:
+    def make_baseline(self, acceptance: Acceptance) -> Baseline | None:
         """The baseline to be written; None if there is nothing to accept."""
         if self.baseline is None:
             return None
@@ -76,7 +76,7 @@ def propose_baseline(inputs: Inputs, scores: Scores) -> Proposal:
         baseline=baseline,
         exists=inputs.stored.baseline is not None or scores.baseline.problem is not None,
         obstacle=_find_obstacle(inputs, scores),
-        history_lost=_lost_history(inputs),
+        history_lost=_has_lost_history(inputs),
         error=error,
         moved=measure_movement(scores) if baseline is not None else NO_MOVEMENT,
     )
@@ -95,13 +95,13 @@ def _find_obstacle(inputs: Inputs, scores: Scores) -> Obstacle | None:
     return None
 
 
-def _lost_history(inputs: Inputs) -> bool:
+def _has_lost_history(inputs: Inputs) -> bool:
     if inputs.stored.problem is None:
         return inputs.stored.deleted is not None
     return not read_acceptances(inputs.suite.baselines, inputs.suite.name)
 
 
-def blockers(result: SuiteResult) -> Iterator[str]:
+def list_blockers(result: SuiteResult) -> Iterator[str]:
     """List every red outcome that accepting does not settle.
 
     A lowered baseline does not block: accepting a better one ends that, and the next run compares it with the base.

@@ -94,7 +94,7 @@ def read_last_run(path: Path, suite: Suite) -> LastRun | None:
     """Read the data of a suite from this file; None if that run did not judge the suite."""
     try:
         with zipfile.ZipFile(path) as file:
-            return _read(path, file, suite)
+            return _read_archive(path, file, suite)
     except OSError as error:
         raise InputError(Problem(f"cannot be read: {error.strerror or error}", str(path))) from error
     except (
@@ -107,14 +107,14 @@ def read_last_run(path: Path, suite: Suite) -> LastRun | None:
         ) from error
 
 
-def _read(path: Path, file: zipfile.ZipFile, suite: Suite) -> LastRun | None:
-    index = json.loads(_content(file, INDEX))
+def _read_archive(path: Path, file: zipfile.ZipFile, suite: Suite) -> LastRun | None:
+    index = json.loads(_read_content(file, INDEX))
     if index["format"] != FORMAT:
         complaint = f"has format {index['format']!r}; this version reads format {FORMAT}"
         raise InputError(Problem(complaint, str(path), (), "ask the source: --ask"))
     for record in index["suites"]:
         if record["name"] == suite.name:
-            answers = json.loads(unpack(_content(file, record["file"])))
+            answers = json.loads(unpack(_read_content(file, record["file"])))
             rankings = build_rankings(answers, record["source"])
             counts = zip(rankings.queries, rankings.retrieved.tolist(), strict=True)
             retrieved = [record["retrieved"].get(query, count) for query, count in counts]
@@ -123,7 +123,7 @@ def _read(path: Path, file: zipfile.ZipFile, suite: Suite) -> LastRun | None:
     return None
 
 
-def _content(file: zipfile.ZipFile, name: str) -> bytes:
+def _read_content(file: zipfile.ZipFile, name: str) -> bytes:
     if file.getinfo(name).file_size > LARGEST:
         raise ValueError(name)
     return file.read(name)

@@ -83,7 +83,7 @@ class _ReferenceComparer:
         if before.stored and now.stored:
             return False
         if before.anchored and now.anchored:
-            at = self._anchor()
+            at = self._find_anchor_at_base()
             return at.baseline is not None and not at.unchanged
         if before.source is None or now.source is None:
             return True
@@ -96,17 +96,17 @@ class _ReferenceComparer:
     def compare(self, check: RuleCheck, other: RuleCheck) -> MovedReference:
         """Score both references by the metric of the check, on its slice."""
         before, now = check.rule.options.facts.reference, other.rule.options.facts.reference
-        words, was = self._words(now, self.inputs.suite), self._words(before, self.then)
+        words, was = self._describe_reference(now, self.inputs.suite), self._describe_reference(before, self.then)
         moved = MovedReference(other.id, words if words == was else f"{words}; at the base: {was}")
         metric = other.part.metric
         if metric is None or "reference" in metric.needs:
             return moved
         try:
-            return replace(moved, figure=self._figure(before, other, metric))
+            return replace(moved, figure=self._compare_figures(before, other, metric))
         except IrevalError as error:
             return replace(moved, why=" ".join(str(error).split()))
 
-    def _figure(self, before: Reference, other: RuleCheck, metric: Metric) -> ComparedFigure | None:
+    def _compare_figures(self, before: Reference, other: RuleCheck, metric: Metric) -> ComparedFigure | None:
         collection = self.inputs.collection
         if other.rule.options.facts.reference.stored:
             stored = self.inputs.stored.baseline
@@ -130,7 +130,7 @@ class _ReferenceComparer:
         if reference.source is not None:
             return self._score_source_at_base(reference.source, metric)
         beginning = self.inputs.merge_base
-        at = self._anchor() if reference.anchored else beginning.at if beginning is not None else None
+        at = self._find_anchor_at_base() if reference.anchored else beginning.at if beginning is not None else None
         if at is None or at.baseline is None:
             raise BaselineError(f"there was none at {self.tree.base}")
         stored = self.inputs.anchor if reference.anchored else self.inputs.stored
@@ -138,7 +138,7 @@ class _ReferenceComparer:
             refuse_too_little(self.inputs.suite, metric, at, stored.baseline)
         return score_baseline(self.inputs.collection, at.baseline, f"that of {at.base}", [metric])
 
-    def _anchor(self) -> BaselineAtBase:
+    def _find_anchor_at_base(self) -> BaselineAtBase:
         suite, beginning, anchor = self.inputs.suite, self.inputs.merge_base, self.inputs.anchor
         at = beginning.at if beginning is not None else None
         stored = anchor.baseline if anchor is not None else None
@@ -163,7 +163,7 @@ class _ReferenceComparer:
         words = f"that of {self.tree.base}"
         return score_rankings(collection, answer.rankings, words, unknown=unknown, metrics=[metric]).side
 
-    def _words(self, reference: Reference, suite: Suite) -> str:
+    def _describe_reference(self, reference: Reference, suite: Suite) -> str:
         if reference.source is not None:
             return describe_source(reference.source, suite.path.parent)
         return "the anchor" if reference.anchored else "the baseline"

@@ -86,7 +86,7 @@ def list_kept_grades(stored: Baseline) -> dict[GradedDocument, float]:
     }
 
 
-def with_old_grades(collection: Collection, edits: Grades, now: Grades) -> Collection | None:
+def restore_old_grades(collection: Collection, edits: Grades, now: Grades) -> Collection | None:
     """The collection with the old grades of edited judgments, and the current ones of all others; None without any."""
     if collection.setting is None:
         return None
@@ -121,7 +121,7 @@ def find_regraded(
         return None
     raised = {of: grade for of, grade in edits.items() if of in now and now[of] > grade}
     try:
-        old, without_raised = (with_old_grades(collection, old_grades, now) for old_grades in (edits, raised))
+        old, without_raised = (restore_old_grades(collection, old_grades, now) for old_grades in (edits, raised))
     except InputError:  # two names of one document had two grades
         return None
     if old is None or without_raised is None:

@@ -117,13 +117,13 @@ def _add_values(
     whole = {name: values for name, values in repeated.items() if name not in broken}
     side = replace(
         side,
-        scored={**side.scored, **{name: _average(values) for name, values in whole.items()}},
+        scored={**side.scored, **{name: _average_askings(values) for name, values in whole.items()}},
         errors={**side.errors, **broken},
         askings={
             **side.askings,
             **{name: np.array([each.values for each in values]) for name, values in whole.items()},
         },
-        recall_precision=_mean_of(recall_precision) if recall_precision else side.recall_precision,
+        recall_precision=_average_arrays(recall_precision) if recall_precision else side.recall_precision,
     )
     return replace(scored, side=side)
 
@@ -183,17 +183,17 @@ def _arrange_values(metric: Metric, result: MetricResult, collection: Collection
     return Scored(metric, names, values)
 
 
-def _mean_of(askings: Sequence[Floats]) -> Floats:
+def _average_arrays(askings: Sequence[Floats]) -> Floats:
     mean: Floats = askings[0] if len(askings) == 1 else np.mean(askings, axis=0)
     return mean
 
 
-def _average(repeated: Sequence[Scored]) -> Scored:
+def _average_askings(repeated: Sequence[Scored]) -> Scored:
     if len(repeated) == 1:
         return repeated[0]
     if len({each.names for each in repeated}) > 1:
         raise InputError(f"{repeated[0].metric}: the askings do not score the same {repeated[0].metric.unit}s")
-    return replace(repeated[0], values=_mean_of([each.values for each in repeated]))
+    return replace(repeated[0], values=_average_arrays([each.values for each in repeated]))
 
 
 def _count_unjudged(joined: JoinedRankings, depth: int) -> tuple[int, int]:
@@ -216,7 +216,7 @@ def add_overlaps(collection: Collection, current: Side, reference: Side) -> Side
         try:
             adapted = adapt_metric(suite, metric)
             joined = judged() if metric.reads_judgments else plain()
-            scored[name] = _average([_score_overlap(adapted, pair, collection) for pair in joined])
+            scored[name] = _average_askings([_score_overlap(adapted, pair, collection) for pair in joined])
         except IrevalError as error:
             errors[name] = error
     return replace(current, scored=scored, errors=errors)

@@ -15,7 +15,7 @@ from pytest_ireval.baseline.record import Acceptance
 from pytest_ireval.baseline.writing import write_baseline
 from pytest_ireval.clock import format_moment
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.gate.acceptance import Obstacle, Proposal, blockers, needs_reason
+from pytest_ireval.gate.acceptance import Obstacle, Proposal, list_blockers, needs_reason
 from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite, SuiteEvaluation
 from pytest_ireval.repositories.git import read_commit_state
 from pytest_ireval.results.outcome import Outcome
@@ -106,7 +106,7 @@ class BaselineUpdate:
             return [proposal.error]
         commit, branch, dirty = read_commit_state(suite.path.parent, suite.files)
         forced = _find_need_of_force(result, proposal) is not None
-        baseline = proposal.accepted(
+        baseline = proposal.make_baseline(
             Acceptance(format_moment(moment), commit, branch, dirty, self.reason.strip(), forced)
         )
         if baseline is None:
@@ -127,7 +127,7 @@ def _find_need_of_force(result: SuiteResult, proposal: Proposal) -> Obstacle | N
     """What only force can accept; None where force is not needed."""
     if proposal.obstacle is not None:
         return proposal.obstacle
-    red = list(blockers(result))
+    red = list(list_blockers(result))
     return Obstacle(f"{format_count(len(red), 'verdict')} red", red[0]) if red else None
 
 

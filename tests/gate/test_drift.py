@@ -69,7 +69,7 @@ class Series:
         """What this version is, accepted on the next day; the outcomes before it was."""
         gated = self.gated()
         self.day += 1
-        accepted = propose_baseline(gated.inputs, gated.scores).accepted(
+        accepted = propose_baseline(gated.inputs, gated.scores).make_baseline(
             Acceptance(f"2026-03-{1 + self.day:02}T09:00:00Z", reason=reason)
         )
         if accepted is not None:
