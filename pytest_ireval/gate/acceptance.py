@@ -18,6 +18,7 @@ from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.fetching import find_used_fields
 from pytest_ireval.gate.movement import NO_MOVEMENT, Movement, measure_movement
+from pytest_ireval.gate.noise import UNSTABLE
 from pytest_ireval.gate.notes import note_failures
 from pytest_ireval.gate.references import describe_restoring, find_missing_data, needs_scores
 from pytest_ireval.gate.score import Scores
@@ -90,8 +91,8 @@ def _find_obstacle(inputs: Inputs, scores: Scores) -> Obstacle | None:
         return Obstacle(headline, describe_restoring(inputs.stored.deleted))
     for failure in note_failures(inputs):
         return Obstacle("empty rankings would be stored for queries that were not answered", failure)
-    if scores.unstable_source is not None:
-        return Obstacle(scores.unstable_source.headline, scores.unstable_source.details)
+    if scores.instability:
+        return Obstacle(UNSTABLE, scores.instability)
     return None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,27 +18,21 @@ from pytest_ireval.statistics.differences import TIE, Floats, Mask
 from pytest_ireval.statistics.noise import RunNoise, noise_floor, noise_share, run_noise
 from pytest_ireval.words import format_count, format_some
 
-
-@dataclass(frozen=True)
-class UnstableSource:
-    """The finding that a source answers the same queries differently."""
-
-    details: str
-    headline: str = "the source does not answer the same twice"
+UNSTABLE = "the source does not answer the same twice"
 
 
-def find_instability(inputs: Inputs) -> UnstableSource | None:
-    """Compare the second answer with the first, where there is one; None if they are the same."""
+def describe_instability(inputs: Inputs) -> str:
+    """How far the second answer differs from the first; empty if they are the same, or there is none."""
     first, second = inputs.current, inputs.second_answer
     if second is None:
-        return None
+        return ""
     collection = inputs.collection
     population, queries = collection.population, collection.population.queries
     answered = set(second.rankings[0].queries) - first.failures.keys() - second.failures.keys()
     both = [split_queries(each.rankings[0], answered.__contains__)[0] for each in (first, second)]
     changed = find_changed_queries(both[:1], both[1:], inputs.suite.depth)
     if not changed:
-        return None
+        return ""
     unknown = frozenset(query for query in queries.ids if query not in answered)
     side = score_rankings(collection, both, first.rankings[0].origin, unknown=unknown).side
     floors = []
@@ -50,7 +43,7 @@ def find_instability(inputs: Inputs) -> UnstableSource | None:
     floor = "; no metric moved"
     if floors:
         floor = f"; two runs of this system may differ by {', '.join(floors)} (noise floor, 95%)"
-    return UnstableSource(
+    return (
         f"{len(changed)} of {format_count(len(answered), 'query')} asked twice got another answer: "
         f"{format_some(list(changed))}{floor}; "
         "set repeat: 3 in the source, or make its answers stable: exact search, one replica"

@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_ireval.baseline.index_facts import describe_any_change
 from pytest_ireval.gate.collect import Inputs
-from pytest_ireval.gate.noise import note_noise
+from pytest_ireval.gate.noise import UNSTABLE, note_noise
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.rules.side import Side
@@ -37,7 +37,7 @@ def list_notes(inputs: Inputs, scores: Scores) -> tuple[str, ...]:
         *_note_references(inputs),
         *_note_missing_documents(inputs.current.missing_documents),
         *inputs.notes,
-        *([f"{scores.unstable_source.headline}: {scores.unstable_source.details}"] if scores.unstable_source else []),
+        *([f"{UNSTABLE}: {scores.instability}"] if scores.instability else []),
         *_note_unranked_queries(scores),
         *_note_judged_shares(inputs.suite, scores),
         *scores.notes,

@@ -11,7 +11,7 @@ from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.comparison import ComparedSides, ScoredReference, compare
 from pytest_ireval.gate.merge_base import MergeBaseScores, score_merge_base
-from pytest_ireval.gate.noise import UnstableSource, find_instability
+from pytest_ireval.gate.noise import describe_instability
 from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.references import compare_with_anchor, compare_with_baseline, compare_with_source
 from pytest_ireval.gate.score_rankings import ScoredRankings, add_judged_shares, score_rankings
@@ -41,8 +41,8 @@ class Scores:
     counts: Counts = field(default_factory=Counts)
     listed_documents: int = 0
     """Of the current rankings, over all judged queries, down to the suite's depth."""
-    unstable_source: UnstableSource | None = None
-    """The finding that the source answers differently when it is asked twice; None if it does not, or was not asked."""
+    instability: str = ""
+    """How the source answers differently when it is asked twice; empty if it does not, or was not asked."""
     notes: tuple[str, ...] = ()
     """Notes on equal scores, and of metrics."""
 
@@ -161,7 +161,7 @@ def score_inputs(inputs: Inputs) -> Scores:
         merge_base=None if beginning is None else score_merge_base(collection, beginning, stored),
         counts=counts,
         listed_documents=scored.listed,
-        unstable_source=find_instability(inputs),
+        instability=describe_instability(inputs),
         notes=scored.notes,
     )
     problem = find_unknown_ids(scores)
