@@ -53,6 +53,8 @@ class Regraded:
     """The baseline under the old and the current grades."""
     now: ComparedFigure | None
     """The current rankings under both."""
+    share: float
+    """How far it moved, as a share of the figure."""
 
     def __str__(self) -> str:
         count = len(self.edits)
@@ -139,18 +141,8 @@ def find_regraded(
         run=(score(old, scores.current.rankings), scores.current),
     )
     lines = tuple(f"{of}: {grade:g} -> {f'{now[of]:g}' if of in now else 'not judged'}" for of, grade in edits.items())
-    found = [
-        (gain.share, Regraded(figure, lines, gain.reference, gain.run))
-        for figure in held
-        if (gain := sides.find_gain(scores.population, figure)) is not None
-    ]
-    return max(found, key=lambda pair: pair[0])[1] if found else None
-
-
-class _Gain(NamedTuple):
-    share: float
-    reference: ComparedFigure
-    run: ComparedFigure | None
+    gains = [sides.find_gain(scores.population, figure, lines) for figure in held]
+    return max(filter(None, gains), key=lambda gain: gain.share, default=None)
 
 
 class _Sides(NamedTuple):
@@ -161,8 +153,8 @@ class _Sides(NamedTuple):
     """The reference under the current grades, but for those that rose."""
     run: tuple[Side, Side]
 
-    def find_gain(self, population: Population, held: MetricOnSlice) -> _Gain | None:
-        """What a figure gained; None if nothing."""
+    def find_gain(self, population: Population, held: MetricOnSlice, edits: tuple[str, ...]) -> Regraded | None:
+        """What a figure gained by the edits; None if nothing."""
         name = str(held.metric)
         if not all(side.has_values(name) for side in (*self.reference, self.without_raised, *self.run)):
             return None
@@ -177,7 +169,8 @@ class _Sides(NamedTuple):
         in_favour = lead is not None and lead.lowered and gained > SAME
         if not fallen.lowered and not in_favour:
             return None
-        return _Gain(max(fallen.drop_as_share, gained if in_favour else 0.0), reference, run)
+        share = max(fallen.drop_as_share, gained if in_favour else 0.0)
+        return Regraded(held, edits, reference, run, share)
 
 
 def find_regraded_since_baseline(inputs: Inputs, scores: Scores) -> Regraded | None:
