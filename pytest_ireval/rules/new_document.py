@@ -27,9 +27,9 @@ TOP = 3
 SHARE = 0.05
 """At rank 1 of this many queries one document can cost about what tolerances usually allow for a mean."""
 FEWEST = 5
-"""In fewer queries, and for fewer intents, a new document is one good or bad find."""
+"""In fewer queries, or clusters of them, a new document is one good or bad find."""
 HALF = 0.5
-"""On this share of queries, figures depend on one document, whatever the intents."""
+"""On this share of queries, figures depend on one document, whatever the clusters."""
 NAMED = 3
 """The most documents to name."""
 Integers = NDArray[np.int64]
@@ -141,19 +141,18 @@ def new_document(options: NewDocumentOptions, context: RuleContext) -> RuleResul
 def find_prominent(context: RuleContext, expected: frozenset[str] = frozenset()) -> NewDocuments:
     """Find the new documents that figures may depend on, whatever the rules of the suite.
 
-    Variants of one intent are one find, unless they are half of the suite.
+    Queries of one cluster are one find, unless they are half of the suite.
     """
     compared = context.places_on_both_sides()
     candidates = _find_new(context, compared, min(TOP, context.now.depth), FEWEST) if compared.size >= FEWEST else []
     if not candidates:
         return NewDocuments((), compared.size)
-    intent = _number_intents(context, compared)
-    least = max(FEWEST, int(np.ceil(SHARE * np.unique(intent).size - SHARE_ROUNDING)))
-    intent_of = np.zeros(len(context.population.queries), np.int64)
-    intent_of[compared] = intent
+    clusters = context.population.clusters
+    cluster_of = np.arange(len(context.population.queries)) if clusters is None else clusters
+    least = max(FEWEST, int(np.ceil(SHARE * np.unique(cluster_of[compared]).size - SHARE_ROUNDING)))
 
     def is_prominent(places: Integers) -> bool:
-        return np.unique(intent_of[places]).size >= least or places.size >= max(FEWEST, HALF * compared.size)
+        return np.unique(cluster_of[places]).size >= least or places.size >= max(FEWEST, HALF * compared.size)
 
     prominent = [new for new in candidates if new.document not in expected and is_prominent(new.places)]
     return NewDocuments(prominent, compared.size)
@@ -226,32 +225,3 @@ def _judged_pairs(context: RuleContext, documents: Ids) -> Integers:
     place = np.array([position.get(query, -1) for query in judgments.queries], np.int64)[judgments.query]
     there = np.flatnonzero(place >= 0)
     return _number_pairs(context, place[there], find_ids(judgments.documents.take(there), documents))
-
-
-def _number_intents(context: RuleContext, compared: Integers) -> Integers:
-    """A number for the intent of each query: queries that begin with the same document in the baseline share it.
-
-    A document that different ones follow nearly everywhere, such as a promoted one, does not count: the next one does.
-    """
-    assert context.baseline is not None  # noqa: S101 - it was asked for above
-    top = _list_rows(context, context.baseline.rankings[0], compared, TOP)
-    distinct, document = number_ids(top.ids)
-    intent = len(distinct) + compared
-    telling = ~_find_generic(top, document)
-    place, first = np.unique(top.place[telling], return_index=True)
-    intent[np.searchsorted(compared, place)] = document[telling][first]
-    return intent
-
-
-def _find_generic(top: _Rows, document: Integers) -> NDArray[np.bool_]:
-    """The rows of documents that have mostly different companions: more than one for two queries."""
-    row = np.arange(top.place.size)
-    first = np.searchsorted(top.place, top.place)
-    other = np.where(top.rank == 1, row + 1, first)
-    alone = (other >= row.size) | (top.place[np.minimum(other, row.size - 1)] != top.place)
-    companion = np.where(alone, -1, document[np.minimum(other, row.size - 1)])
-    count = np.bincount(document)
-    pairs = np.unique(np.stack((document, companion)), axis=1)
-    different = np.bincount(pairs[0], minlength=count.size)
-    generic: NDArray[np.bool_] = (2 * different > count)[document] & (count[document] > 1)
-    return generic
