@@ -13,8 +13,6 @@ from pytest_ireval import Policies, compare
 from pytest_ireval.report.charts.comparison import CURVE_METRICS, make_comparison_chart
 from pytest_ireval.report.charts.drawing import draw_file
 from pytest_ireval.statistics.resolution import resolution
-from pytest_ireval_lab.commands.plan_online_command import draw_detectable
-from pytest_ireval_lab.online import Design
 
 FOLDER = Path(__file__).parent / "pictures"
 DATA = Path(__file__).parents[1] / "examples" / "data"
@@ -35,19 +33,7 @@ DROPS = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
 
 def pictures() -> dict[str, str]:
     """Each file's text by its name."""
-    return {
-        "verdicts.svg": verdicts(),
-        "queries.svg": queries(),
-        "online.svg": online(),
-        "comparison.svg": comparison(),
-    }
-
-
-def online() -> str:
-    """The change of a rate of 0.3 that an A/B test shows, by days."""
-    design = Design(0.3, 0.05, 0.05)
-    points = [(day, design.change(day * 500_000)) for day in range(1, 57)]
-    return draw_detectable(points, (0.003,), design.rate)
+    return {"verdicts.svg": verdicts(), "queries.svg": queries(), "comparison.svg": comparison()}
 
 
 def comparison() -> str:

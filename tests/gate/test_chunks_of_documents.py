@@ -14,7 +14,7 @@ PASSAGES = ["book#0-100", "book#100-200"]
 OVERLAPPING = ["book#0-120", "book#10-90", "book#110-260"]
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "language_models.md"
+PAGE = Path(__file__).parents[2] / "docs" / "judgments.md"
 
 
 class Handbook:
