@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from pytest_ireval.masking import mask_text
+from pytest_ireval.masking import mask_error, mask_text
 
 LONGEST_QUOTE = 120
 """An id or a line longer than this is cut in messages; the place tells where to find all of it."""
@@ -45,7 +45,7 @@ class Problem:
 
 
 def _cut(part: str) -> str:
-    part = mask_text(part)
+    part = mask_error(part)
     return part if len(part) <= LONGEST else f"{part[:LONGEST]}…"
 
 
@@ -87,7 +87,7 @@ def format_error_lines(error: IrevalError) -> list[str]:
         lines.append(": ".join(filter(None, (problem.place, " > ".join(problem.path), complaint))))
         others = (*more, *problem.suggestion.splitlines(), *problem.allowed.splitlines())
         lines += [f"  {line.strip()}" for line in others]
-    return lines or [type(error).__name__]
+    return list(map(mask_error, lines)) or [type(error).__name__]
 
 
 class InputError(IrevalError):

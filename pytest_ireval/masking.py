@@ -7,13 +7,27 @@ address, in base64 or in JSON. Ids and figures are not changed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 SHORTEST = 8
-"""Shorter values are also words of ordinary texts, which would be unreadable if they were replaced."""
+"""Shorter values are also words of ordinary texts, which would be unreadable if they were replaced.
+
+They are replaced in addresses alone.
+"""
 LOGIN = re.compile(r"://([^/@\s:]*):([^/@\s]+)@")
 """Name and password in an address."""
+_LOGIN = r"(?:\$\{[^}]*\}|\$(?!\{)|[^/?#\s$])+@"
+LOGIN_IN_TEXT = re.compile(rf"(?<=://){_LOGIN}")
+"""The same, and a token alone, in any text."""
+LITERAL_LOGIN = re.compile(rf"(?<=://)(?!(?:\$\{{[^}}]*\}}:?)+@){_LOGIN}")
+"""The same, unless it is made of variables."""
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>]+")
+SECRET_PARAMETER = re.compile(
+    r"(?<=[?&;])([\w.-]*(?:key|token|secret|password|passwd|pwd|credentials?|signature|sig|auth)=)(?!\$\{)[^&;#\s'\"<>]+",
+    re.IGNORECASE,
+)
+"""A parameter of an address whose name says that its value is a secret."""
 WHOLE_LOGIN = re.compile("://([^/:]*:.*|[^/:]*)@", re.DOTALL)
 """Name and password, or a token, as SQLAlchemy reads them: there may be anything but an @ in the password."""
 LOGIN_BEFORE_PATH = re.compile("://([^/:]*:(?![0-9]{2,5}/).*|[^/]*)@", re.DOTALL)
@@ -35,12 +49,16 @@ class Masker:
     def __init__(self) -> None:
         self._replacements: dict[str, str] = {}
         """The replacement of each form of each value."""
+        self._short: dict[str, str] = {}
+        """The same for short values, which are replaced in addresses alone."""
         self._pattern: re.Pattern[str] | None = None
 
     def register(self, name: str, value: str) -> None:
         """Mask the value of the variable ``name`` from now on, and a password in it."""
         for secret in (value, *(line for line in value.splitlines() if line != value), *_find_passwords(value)):
-            if len(secret) >= SHORTEST and secret not in self._replacements:
+            if 0 < len(secret) < SHORTEST:
+                self._short.setdefault(secret, f"${{{name}}}")
+            elif secret and secret not in self._replacements:
                 forms = [form for form in _list_forms(secret) if form not in self._replacements]
                 self._replacements |= dict.fromkeys(forms, f"${{{name}}}")
                 self._pattern = None
@@ -54,27 +72,52 @@ class Masker:
             self._pattern = re.compile("|".join(map(re.escape, longest_first)))
         return self._pattern.sub(lambda match: self._replacements[match.group()], text)
 
+    def mask_error(self, text: str) -> str:
+        """The text of an error without secrets; its addresses have no login, no key, and no value of a variable."""
+        text = self.mask_text(text)
+        if "://" in text:
+            text = ADDRESS.sub(lambda match: self.mask_words(LITERAL_LOGIN.sub("***@", match.group())), text)
+        return SECRET_PARAMETER.sub(r"\1***", text)
+
+    def mask_words(self, text: str) -> str:
+        """The text without secrets, and without short values that are a whole word of it."""
+        text = self.mask_text(text)
+        words = "|".join(map(re.escape, sorted(self._short, key=len, reverse=True)))
+        return re.sub(rf"(?<!\w)(?:{words})(?!\w)", lambda match: self._short[match.group()], text) if words else text
+
     def mask_values(self, value: T) -> T:
         """Plain data without secrets in any text; keys are not changed."""
-        if not self._replacements:
-            return value
-        masked: Any = value
-        if isinstance(masked, str):
-            masked = self.mask_text(masked)
-        elif isinstance(masked, Mapping):
-            masked = {key: self.mask_values(below) for key, below in masked.items()}
-        elif isinstance(masked, list):
-            masked = [self.mask_values(entry) for entry in masked]
-        elif isinstance(masked, tuple):
-            parts = (self.mask_values(part) for part in masked)
-            masked = type(masked)(*parts) if hasattr(masked, "_fields") else tuple(parts)
-        same_type: T = masked
-        return same_type
+        return _change_texts(value, self.mask_text) if self._replacements else value
+
+    def mask_words_of_values(self, value: T) -> T:
+        """The same without short values, too."""
+        return _change_texts(value, self.mask_words)
+
+
+def _change_texts(value: T, change: Callable[[str], str]) -> T:
+    changed: Any = value
+    if isinstance(changed, str):
+        changed = change(changed)
+    elif isinstance(changed, Mapping):
+        changed = {key: _change_texts(below, change) for key, below in changed.items()}
+    elif isinstance(changed, list):
+        changed = [_change_texts(entry, change) for entry in changed]
+    elif isinstance(changed, tuple):
+        parts = (_change_texts(part, change) for part in changed)
+        changed = type(changed)(*parts) if hasattr(changed, "_fields") else tuple(parts)
+    same_type: T = changed
+    return same_type
 
 
 MASKER = Masker()
 """The masker of this process: a suite is read in one place, and shown in many."""
-register_secret, mask_text, mask_values = MASKER.register, MASKER.mask_text, MASKER.mask_values
+register_secret, mask_text, mask_error, mask_words = (
+    MASKER.register,
+    MASKER.mask_text,
+    MASKER.mask_error,
+    MASKER.mask_words,
+)
+mask_values, mask_words_of_values = MASKER.mask_values, MASKER.mask_words_of_values
 
 
 def _find_passwords(value: str) -> Iterator[str]:
@@ -113,6 +156,11 @@ class AddressParts(NamedTuple):
     login: str
     """Up to the last @ that may belong to it."""
     parameters: list[str]
+
+
+def drop_login(text: str) -> str:
+    """The text without names and passwords in its addresses."""
+    return LOGIN_IN_TEXT.sub("", text)
 
 
 def split_address(address: str) -> AddressParts:

@@ -78,6 +78,7 @@ def no_secrets(monkeypatch):
     from pytest_ireval.masking import MASKER
 
     monkeypatch.setattr(MASKER, "_replacements", {})
+    monkeypatch.setattr(MASKER, "_short", {})
     monkeypatch.setattr(MASKER, "_pattern", None)
 
 

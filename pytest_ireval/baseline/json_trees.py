@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from pytest_ireval.masking import mask_text
+from pytest_ireval.masking import drop_login, mask_text
 
 LARGEST = 200_000
 """The characters of a tree that is kept. Of a larger one, no change can be named."""
@@ -24,7 +24,6 @@ SECRET_KEY = re.compile(
     r"authorization|cookie|password|passwd|secret|credential|token$|(api|access|private)[_-]?key", re.IGNORECASE
 )
 """Names of keys whose text no file and no message may have, whoever wrote it: an engine's answers are not ours."""
-LOGIN = re.compile(r"(?<=://)[^/?#\s]+@")
 MISSING = object()
 
 
@@ -50,7 +49,7 @@ def _prune(value: Any, key: str = "") -> Any:
         return value
     if SECRET_KEY.search(key):
         return MASK
-    text = LOGIN.sub("", mask_text(str(value)))
+    text = drop_login(mask_text(str(value)))
     return text if len(text) <= LONGEST else f"{HASH}{compute_hash(text)}"
 
 

@@ -214,7 +214,7 @@ def _compare_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[t
 
 
 def _format_change(name: str, before: str, now: str) -> str:
-    return f"{name} {before} -> {now}".strip()
+    return (f"{name} {before} -> {now}" if before != now else f"{name} changed").strip()
 
 
 def _compare_keys(then: Suite, now: Suite) -> Iterator[tuple[str, bool]]:

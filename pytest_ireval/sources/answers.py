@@ -15,7 +15,7 @@ from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import flatten_fields, simplify_field
 from pytest_ireval.data.views import keep_first_documents, split_queries
 from pytest_ireval.errors import IrevalError, Problem, SourceError, make_exception_problem
-from pytest_ireval.masking import mask_text, mask_values
+from pytest_ireval.masking import mask_error, mask_values
 from pytest_ireval.progress import SILENT
 from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.sources.calls import make_calls
@@ -52,6 +52,7 @@ class CheckedAnswer(NamedTuple):
 
 def fetch_answers(source: SourceSpec, request: Request) -> tuple[CheckedAnswer, ...]:
     """The result of every asking, in order."""
+    request = replace(request, public_texts=source.public_texts)
     first = _fetch_answer(source, request)
     again = replace(request, relevant=tuple)
     later = (_fetch_answer(source, replace(again, repetition=number)) for number in range(2, source.repeat + 1))
@@ -121,7 +122,7 @@ def _shorten_facts(about: Any) -> dict[str, str]:
 
 
 def _make_one_line(text: object) -> str:
-    return mask_text(" ".join(str(text).split()))[:LONGEST_FACT]
+    return mask_error(" ".join(str(text).split()))[:LONGEST_FACT]
 
 
 def _fetch(source: SourceSpec, request: Request) -> Any:

@@ -9,11 +9,13 @@ from typing import Any
 
 from pytest_ireval.baseline.json_trees import prune_tree
 from pytest_ireval.errors import relative_path
-from pytest_ireval.masking import mask_text
+from pytest_ireval.masking import drop_login, mask_text
+from pytest_ireval.suite.options import has_text
 from pytest_ireval.suite.suite import SourceSpec
 
-LOGIN = re.compile(r"(?<=://)[^/?#\s]+@")
-"""Name and password in the address of a service."""
+HOST = re.compile(r"(https?://[^/?#]*|\$\{[^}]*\})(.*)", re.DOTALL)
+"""The host of an address, which may be a variable, and the rest."""
+PLACE_IN_MEMORY = re.compile(" at 0x[0-9a-fA-F]+")
 
 
 def describe_source(source: SourceSpec, folder: Path | None = None) -> str:
@@ -21,7 +23,7 @@ def describe_source(source: SourceSpec, folder: Path | None = None) -> str:
 
     Paths are relative to ``folder``, that of the suite unless given. Options made with ``Field(…, repr=False)`` are
     left out: secrets, and options that do not change the answer, such as a time limit. Variables that may hold secrets
-    are shown by name.
+    are shown by name, so that their values, whatever they are, do not make another source.
     """
     folder = folder or Path(source.place.file).absolute().parent
     return mask_text(", ".join(f"{name}: {_format_option(value, folder)}" for name, value in _list_options(source)))
@@ -34,7 +36,7 @@ def make_options_tree(source: SourceSpec, folder: Path) -> dict[str, Any]:
     """
     found = {name: _simplify_option(value, folder) for name, value in _list_options(source)}
     own = found[source.kind.name]
-    if isinstance(own, str) and (parts := re.fullmatch(r"(https?://[^/?#]*)(.*)", own)):
+    if isinstance(own, str) and (parts := HOST.fullmatch(own)):
         found[source.kind.name] = {"host": parts[1], "path": parts[2]}
     return prune_tree(found)
 
@@ -46,7 +48,18 @@ def _list_options(source: SourceSpec) -> Iterator[tuple[str, Any]]:
         if name == source.kind.name or (
             fields[name].repr and value != fields[name].get_default(call_default_factory=True)
         ):
-            yield name, value
+            yield name, _choose_public(value, source.public_texts.get(name))
+
+
+def _choose_public(value: Any, public: Any) -> Any:
+    """The value of an option; the text of the suite where that has variables, or the value has no text of its own."""
+    if isinstance(public, str) and "${" in public:
+        return public
+    if isinstance(value, Mapping) and isinstance(public, Mapping):
+        return {key: _choose_public(each, public.get(str(key))) for key, each in value.items()}
+    if isinstance(value, list | tuple) and isinstance(public, list) and len(value) == len(public):
+        return [_choose_public(each, text) for each, text in zip(value, public, strict=True)]
+    return value if has_text(value) or isinstance(value, Mapping | list | tuple) or public is None else public
 
 
 def _simplify_option(value: Any, folder: Path) -> Any:
@@ -68,4 +81,4 @@ def _format_option(value: Any, folder: Path) -> str:
         texts = [_format_option(each, folder) for each in value]
         return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     text = " ".join(f"{value:g}".split() if isinstance(value, float) else str(value).split())
-    return LOGIN.sub("", text.replace(f"{folder}/", ""))
+    return drop_login(PLACE_IN_MEMORY.sub("", text).replace(f"{folder}/", ""))

@@ -37,6 +37,8 @@ class Request:
     relevant: Callable[[], Sequence[str]] = tuple
     """Relevant documents of the queries. A source that can look them up may name those that are gone."""
     progress: Progress = SILENT
+    public_texts: Mapping[str, Any] = field(default_factory=dict)
+    """The options of the source as texts of the suite, in which variables that may hold a secret are names."""
     timed: bool = False
     """True if a metric uses the times, so that connections should be open before the first timed request."""
 

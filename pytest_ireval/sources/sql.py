@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from pytest_ireval.data.queries import Queries
 
+EXAMPLE = "postgresql+psycopg://${DB_USER}:${DB_PASSWORD}@host/name"
+LOGIN_REFUSED = re.compile(r"password|authenticat|access denied|login|permission denied", re.IGNORECASE)
 PARAMETER = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")
 LIMIT = re.compile(
     r"\blimit\s+(\d+)(?:\s+offset\s+\S+)?\s*;?\s*$"
@@ -83,9 +85,7 @@ def sql(options: SqlOptions, request: Request) -> Answer:
     try:
         engine = sqlalchemy.create_engine(options.database, pool_size=options.concurrency, max_overflow=0)
     except (sqlalchemy.exc.ArgumentError, sqlalchemy.exc.NoSuchModuleError, ImportError) as error:
-        raise SourceError(
-            Problem(f"database: {_format_error(error)}", suggestion="write dialect+driver://user@host/name")
-        ) from None
+        raise SourceError(Problem(f"database: {_format_error(error)}", suggestion=f"write {EXAMPLE}")) from None
     if options.setup:
 
         @sqlalchemy.event.listens_for(engine, "connect")
@@ -114,7 +114,9 @@ def sql(options: SqlOptions, request: Request) -> Answer:
             )
         if not isinstance(failure, sqlalchemy.exc.SQLAlchemyError):
             raise failure
-        raise SourceError(f"{_format_error(failure)}, {where}")
+        complaint = _format_error(failure)
+        login = f"the login is a part of database: {EXAMPLE}" if LOGIN_REFUSED.search(complaint) else ""
+        raise SourceError(Problem(f"{complaint}, {where}", suggestion=login))
     found = {query: outcome.value for query, outcome in zip(queries.ids, outcomes, strict=True)}
     rankings = rank_lists(found, "rankings", None if request.keep_all else request.depth, by_id=request.by_id)
     return Answer(rankings, fetcher.seconds, fetcher.fields or None, index=index, notes=tuple(notes))

@@ -133,9 +133,10 @@ NO_SECRETS = ("run", "python", "format", "queries_format", "folder", "timeout", 
 def _fill_variables(tree: Keys, environment: Mapping[str, str], here: MergedKeys) -> Keys:
     """The tree with the values of variables; one that is not set is a problem at its place."""
 
-    def fill(text: Scalar, location: Location) -> str:
+    def fill(text: Scalar, location: Location) -> Scalar:
         if "$" not in text:
             return text
+        may_be_secret = _may_be_secret(location)
 
         def refuse(complaint: str, suggestion: str, allowed: str = "") -> None:
             here.problems.append(problem_at(tree, location, complaint, suggestion, allowed))
@@ -149,7 +150,7 @@ def _fill_variables(tree: Keys, environment: Mapping[str, str], here: MergedKeys
                 refuse("is not a variable", "write ${NAME} or ${NAME:-default}; $$ is a $")
                 return match.group()
             found = environment.get(name)
-            if found and _may_be_secret(location):
+            if found and may_be_secret:
                 register_secret(name, found)
             if default is not None:
                 return found or default
@@ -162,7 +163,9 @@ def _fill_variables(tree: Keys, environment: Mapping[str, str], here: MergedKeys
                 )
             return match.group() if found is None else found
 
-        return VARIABLE.sub(value, text)
+        filled = VARIABLE.sub(value, text)
+        public = VARIABLE.sub(lambda match: "$" if match["escaped"] else match.group(), text) if may_be_secret else None
+        return Scalar(filled, quoted=text.quoted, public=public)
 
     made: Keys = _change_texts(tree, fill, ())
     return made
@@ -177,7 +180,7 @@ def _may_be_secret(location: Location) -> bool:
 def fill_placeholders(tree: Any, values: Mapping[str, str], problems: list[Problem]) -> Any:
     """The tree with the values of a matrix; ``{{name}}`` is the text ``{name}``."""
 
-    def fill(text: Scalar, location: Location) -> str:
+    def fill(text: Scalar, location: Location) -> Scalar:
         if "{" not in text:
             return text
         own = any(key in WITH_OWN_PLACEHOLDERS for key in location)
@@ -196,19 +199,20 @@ def fill_placeholders(tree: Any, values: Mapping[str, str], problems: list[Probl
                 problems.append(problem_at(tree, location, complaint, suggestion, allowed))
             return match.group()
 
-        return _PLACEHOLDER.sub(value, text)
+        filled = _PLACEHOLDER.sub(value, text)
+        public = filled if text.public == text else _PLACEHOLDER.sub(value, text.public)
+        return Scalar(filled, quoted=text.quoted, public=public)
 
     return _change_texts(tree, fill, ())
 
 
-def _change_texts(value: Any, change: Callable[[Scalar, Location], str], location: Location) -> Any:
+def _change_texts(value: Any, change: Callable[[Scalar, Location], Scalar], location: Location) -> Any:
     """The tree with its texts changed; what does not change is not copied."""
     made: Any
     if isinstance(value, Scalar):
-        text = change(value, location)
-        if text is value:
+        made = change(value, location)
+        if made is value:
             return value
-        made = Scalar(text, quoted=value.quoted)
     elif isinstance(value, Keys):
         made = Keys({key: _change_texts(each, change, (*location, key)) for key, each in value.items()})
         if all(made[key] is each for key, each in value.items()):

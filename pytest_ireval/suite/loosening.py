@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
-from pytest_ireval.suite.options import IN_PARTS, MORE, Looser
+from pytest_ireval.suite.options import IN_PARTS, MORE, Looser, has_text
+from pytest_ireval.suite.suite import Reference
 
 
 @runtime_checkable
@@ -77,15 +79,26 @@ def looser_part(before: Any, now: Any) -> Iterator[ChangedOption]:
 
 def format_changed_value(value: Any) -> str:
     """A value as one line of a report shows it."""
-    if value is None or value in ((), ""):
+    if value is None or value in ((), "", {}):
         return "none"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
         return f"{value:.10g}"
-    if isinstance(value, tuple) and type(value) is tuple:
-        return ", ".join(map(str, value))
-    return str(value)
+    if isinstance(value, Path):
+        return value.relative_to(Path.cwd()).as_posix() if value.is_relative_to(Path.cwd()) else value.name
+    if isinstance(value, Reference) and value.source is not None:
+        kind = value.source.kind.name
+        return f"{kind}: {format_changed_value(value.source.public_texts.get(kind))}"
+    if isinstance(value, Reference):
+        return "anchor" if value.anchored else "baseline"
+    if isinstance(value, BaseModel) and not has_text(value):
+        value = {name: getattr(value, name) for name in type(value).model_fields if name in value.model_fields_set}
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {format_changed_value(each)}" for key, each in value.items()) + "}"
+    if type(value) in (tuple, list):
+        return ", ".join(map(format_changed_value, value))
+    return str(value) if has_text(value) else "another value"
 
 
 def _is_looser(way: Looser, before: Any, now: Any) -> bool:

@@ -40,6 +40,14 @@ def _order_words(*order: str) -> Looser:
     return Looser("words", order)
 
 
+_TEXTS_FOR_PROGRAMMERS: tuple[Any, ...] = (object.__str__, BaseModel.__str__)
+
+
+def has_text(value: Any) -> bool:
+    """Tell whether a value of an option can be shown as text. That of other objects has class names and addresses."""
+    return isinstance(value, str | int | float | None) or type(value).__str__ not in _TEXTS_FOR_PROGRAMMERS
+
+
 KNOWN: Mapping[str, type[Any] | tuple[type[Any], ...]] = {
     "tolerance": (Tolerance, Tolerances),
     "at_most": Amount,

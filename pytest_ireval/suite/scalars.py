@@ -38,13 +38,15 @@ class _Placed:
 class Scalar(_Placed, str):
     """Text of a suite with its place."""
 
-    __slots__ = ("column", "file", "line", "quoted")
+    __slots__ = ("column", "file", "line", "public", "quoted")
     quoted: bool
+    public: str
+    """What reports and baselines show of it: variables that may hold a secret are names, as ``${TOKEN}``."""
 
-    def __new__(cls, text: str, *, quoted: bool = False) -> Scalar:
+    def __new__(cls, text: str, *, quoted: bool = False, public: str | None = None) -> Scalar:
         """Keep whether it is written in quotes: ``"10"`` is a text where a text and a number are different things."""
         made = super().__new__(cls, text)
-        made.quoted = quoted
+        made.quoted, made.public = quoted, text if public is None else public
         return made
 
     @property
@@ -81,6 +83,15 @@ def place_of(value: Any) -> Place:
 
 KEY = "[key]"
 """The last part of the location of a key; pydantic adds it, too."""
+
+
+def list_public_texts(tree: Any) -> Any:
+    """The same tree with the texts that reports may show."""
+    if isinstance(tree, Keys):
+        return {str(key): list_public_texts(each) for key, each in tree.items()}
+    if isinstance(tree, Items):
+        return [list_public_texts(each) for each in tree]
+    return tree.public if isinstance(tree, Scalar) else tree
 
 
 class Spot(NamedTuple):

@@ -13,7 +13,7 @@ from pytest_ireval.errors import IrevalError, did_you_mean, make_exception_probl
 from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.plugins.plugin_types import Part, RuleKind
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.suite.scalars import KEY, Keys, Scalar, UnfitError, find_place, place_of
+from pytest_ireval.suite.scalars import KEY, Keys, Scalar, UnfitError, find_place, list_public_texts, place_of
 from pytest_ireval.suite.suite import ANCHOR, STORED, Reference, RuleSpec, SourceSpec
 
 Made = TypeVar("Made")
@@ -38,9 +38,9 @@ def read_source(value: Any, registry: Registry, context: Mapping[str, Any] | Non
         value = {kind.name if each is key else each: given for each, given in value.items()}
     context = {**(context or {}), "registry": registry}
     what = f"source {kind.name} of {kind.source}"
-    return SourceSpec(
-        kind, _call_plugin_code(what, lambda: kind.options.model_validate(value, context=context)), place_of(key)
-    )
+    options = _call_plugin_code(what, lambda: kind.options.model_validate(value, context=context))
+    public = {str(name): list_public_texts(each) for name, each in value.items()}
+    return SourceSpec(kind, options, place_of(key), public)
 
 
 def find_source_key(value: Any, registry: Registry) -> Any:

@@ -45,6 +45,8 @@ class SourceSpec:
     options: Any
     """An instance of ``kind.options``, with absolute paths."""
     place: Place
+    public_texts: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """The texts of the suite, in which variables that may hold a secret are names, as ``${TOKEN}``."""
 
     @property
     def repeat(self) -> int:

@@ -303,6 +303,22 @@ def test_another_value_of_a_secret_is_no_other_source(shop, monkeypatch):
     assert SECRET not in Path("ireval-report/results.json").read_text()
 
 
+def test_a_short_value_is_in_no_baseline_and_no_report(shop, monkeypatch):
+    (shop.path / "prog.py").write_text(
+        PROGRAM.replace("{fails}", "False").replace("{rankings!r}", repr(str(shop.path / "rankings.txt")))
+    )
+    asks(shop, f'{{command: [{sys.executable}, prog.py, "${{TOKEN:-none}}"]}}')
+    monkeypatch.setenv("TOKEN", "pw#12")
+    assert shop.run("--ireval-update-new").ret == 0
+    written = [*(text for _, text in texts(shop.path)), *(data.decode() for data in shop.baseline_files().values())]
+    monkeypatch.delenv("TOKEN")
+    shop.run()
+
+    assert [text for text in written if "pw#12" in text] == []
+    assert "${TOKEN:-none}" in shop.baseline_files()["shop.baseline"].decode()
+    assert not shop.results()["suites"][0]["cause"]["source"]
+
+
 @pytest.mark.parametrize("source", ["{run: '${TOKEN}'}", "{command: ['${TOKEN}', x]}"])
 def test_names_of_files_and_programs_are_no_secrets(shop, monkeypatch, source):
     monkeypatch.setenv("TOKEN", "rankings-of-today.txt")
@@ -323,6 +339,7 @@ PASSWORDS = st.text(
 def as_new(patch):
     """Secrets that know nothing yet."""
     patch.setattr(module.MASKER, "_replacements", {})
+    patch.setattr(module.MASKER, "_short", {})
     patch.setattr(module.MASKER, "_pattern", None)
 
 

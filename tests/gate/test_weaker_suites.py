@@ -226,6 +226,46 @@ def test_a_change_of_an_option_that_says_no_direction_is_told(strict):
     assert found["facts"] == ["also changed: limit::all: limit 3 -> 5"]
 
 
+OPTIONS_OF_ALL_KINDS = """\
+from typing import Annotated
+from pydantic import AfterValidator
+from pytest_ireval import RuleResult, hookimpl, rule
+from pytest_ireval.options import Against, Filter, PathText, RuleOptions, Text
+class Model:
+    def __init__(self, name):
+        self.name, self.load = name, lambda: name
+class LimitOptions(RuleOptions):
+    only: Filter
+    file: PathText
+    model: Annotated[Text, AfterValidator(Model)]
+    other: Against
+@rule(name='limit', options=LimitOptions, describe=lambda *_: 'fine', needs_judgments=False)
+def limit(options, context):
+    '''A rule of somebody else.'''
+    return RuleResult('pass')
+@hookimpl
+def ireval_rules():
+    return [limit]
+"""
+
+
+def test_changed_options_of_any_kind_are_told_in_words_of_the_suite(strict):
+    """No class name, no address in memory and no folder of this machine."""
+    (strict.path / "conftest.py").write_text(OPTIONS_OF_ALL_KINDS)
+    options = "only: {segment: tail}, file: rankings.txt, model: small, other: {command: [rank, a]}"
+    strict.begin_with(("rules:\n", f"rules:\n  - limit: {{{options}}}\n"))
+    strict.shop.change(("{segment: tail}", "{segment: [tail, head]}"), ("file: rankings.txt", "file: judgments.txt"))
+    strict.shop.change(("model: small", "model: large"), ("[rank, a]", "[rank, b]"))
+    strict.commit("something")
+
+    assert strict.outcome()["facts"] == [
+        "also changed: limit::all: only {segment: tail} -> {segment: tail, head}",
+        "also changed: limit::all: file rankings.txt -> judgments.txt",
+        "also changed: limit::all: model changed",
+        "also changed: limit::all: other command: rank, a -> command: rank, b",
+    ]
+
+
 def test_a_plugin_that_takes_no_part_any_more_is_told(strict):
     folder = strict.path / "baselines"
     strict.git("checkout", "--quiet", "main")

@@ -13,8 +13,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from pytest_ireval import SuiteError, load_suite, run_gate
+from pytest_ireval import SourceError, SuiteError, load_suite, run_gate
 from pytest_ireval.masking import mask_text, register_secret
+from pytest_ireval.sources.answers import fetch_answers
 from pytest_ireval.sources.live import client, fetching, options
 from pytest_ireval.suite import yaml_tree
 from pytest_ireval.suite.scalars import File
@@ -32,6 +33,16 @@ def waits(monkeypatch):
 
 def source(server, **options):
     return {"http": f"{server.url}/search", "params": {"q": "{text}"}, "hits": "hits", **options}
+
+
+def engine(kind):
+    """The source of a search engine."""
+
+    def make(server):
+        query = {"query": {"match": {"title": "{text}"}}} if kind in ("elasticsearch", "opensearch") else {}
+        return {kind: f"{server.url}/products", **query}
+
+    return make
 
 
 def failing(server, times, status=503, headers=None):
@@ -256,6 +267,60 @@ def test_a_token_is_in_the_request_and_in_no_message(shop, server):
     assert mask_text("abc123-secret-token") == "${Authorization}"
 
 
+LOGINS = [
+    (
+        source,
+        {},
+        "if it needs a login, write headers: {Authorization: 'Bearer ${SEARCH_TOKEN}'}, and set the variables",
+    ),
+    (source, {"headers": {"X-Api-Key": "k1"}}, "check the login, and that it may search: headers > X-Api-Key"),
+    (source, {"params": {"q": "{text}", "api_key": "k1"}}, "check the login, and that it may search: params > api_key"),
+    (engine("elasticsearch"), {}, "if it needs a login, write headers: {Authorization: 'ApiKey ${ELASTIC_API_KEY}'}"),
+    (engine("opensearch"), {}, "write opensearch: https://${OPENSEARCH_USER}:${OPENSEARCH_PASSWORD}@host:9200/index"),
+    (engine("solr"), {}, "if it needs a login, write solr: https://${SOLR_USER}:${SOLR_PASSWORD}@host:8983/solr/name"),
+    (engine("vespa"), {}, "if it needs a login, write headers: {Authorization: 'Bearer ${SEARCH_TOKEN}'}"),
+]
+
+
+@pytest.mark.parametrize(("make_source", "options", "said"), LOGINS)
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_login_says_how_one_is_given_or_which_one_it_was(shop, server, make_source, options, said, status):
+    server.respond = lambda request: (status, {"error": "login"}, {})
+
+    assert said in shop.refused(make_source(server, **options))
+
+
+def test_a_refused_login_names_its_variables(shop, server):
+    server.respond = lambda request: (401, {"error": "login"}, {})
+    values = {"URL": server.url.replace("//", "//me:pw@"), "TOKEN": "t"}
+    text = """\
+ireval: 1
+suite: shop
+source: {http: "${URL}/search?q={text}", headers: {X-Token: "${TOKEN}"}, hits: hits}
+judgments: judgments.txt
+"""
+    shop.write("judgments.txt", "q1 0 red 1\n")
+    suite = load_suite(shop.write("shop.ireval.yaml", text), environment=values)
+
+    with pytest.raises(SourceError) as refused:
+        fetch_answers(suite.source, shop.request())
+
+    assert "check the login, and that it may search: http (URL), headers > X-Token (TOKEN)" in str(refused.value)
+
+
+def test_addresses_in_an_error_have_no_login_no_key_and_no_value_of_a_variable(shop, server):
+    register_secret("TENANT", "acme")
+    register_secret("KEY", "k1")
+    target = "https://me:pw@search.example/acme/x?q=acmes&v=k1&api_key=topsecret"
+    server.respond = lambda request: (302, {"path": "/x?sig=abc&page=2"}, {"Location": target})
+    assert "'https://***@search.example/${TENANT}/x?q=acmes&v=${KEY}&api_key=***'" in shop.refused(source(server))
+
+    server.respond = lambda request: (400, {"path": "/k1/x?sig=abc&page=2", "sort_key": "a"}, {})
+    said = shop.refused(source(server, http=f"{server.url}/acme/search"))
+    assert f"GET {server.url}/${{TENANT}}/search: status 400" in said
+    assert '"/${KEY}/x?sig=***&page=2", "sort_key": "a"' in said
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -413,6 +478,17 @@ def test_answers_that_differ_by_a_header_of_the_query_are_recorded_apart(shop, s
 
     (file,) = (shop.folder / "answers").iterdir()
     assert "ann" not in gzip.decompress(file.read_bytes()).decode().replace('"id":"ann"', "")
+
+
+def test_a_short_value_of_a_variable_is_in_no_recording(shop, server, recorded, monkeypatch):
+    register_secret("KEY", "pw12")
+    asked = {**recorded, "params": {"q": "{text}", "v": "pw12"}, "body": {"auth": "pw12"}}
+    shop.lists(asked)
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+
+    (file,) = (shop.folder / "answers").iterdir()
+    assert "pw12" not in gzip.decompress(file.read_bytes()).decode()
+    assert len(shop.lists(asked)) == 2
 
 
 def test_sources_that_differ_by_a_header_or_a_login_are_recorded_apart(shop, server, recorded, monkeypatch):

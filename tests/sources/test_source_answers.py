@@ -4,23 +4,32 @@ import asyncio
 import sys
 import types
 from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated
 
 import numpy as np
 import pytest
-from pydantic import Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
 
-from pytest_ireval import Answer, IrevalError, Rankings, SourceError, hookimpl, source
+from pytest_ireval import Answer, IrevalError, Rankings, SourceError, hookimpl, load_suite, source
 from pytest_ireval.data.from_objects import convert_rankings
 from pytest_ireval.options import SourceOptions
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.manager import Plugins
 from pytest_ireval.sources.answers import fetch_answers
-from pytest_ireval.sources.describing import describe_source
+from pytest_ireval.sources.describing import describe_source, make_options_tree
 from pytest_ireval.suite.option_types import PathText, Text
+
+
+class Model:
+    """An object without a text of its own."""
+
+    def __init__(self, name):
+        self.name = name
 
 
 class AcmeOptions(SourceOptions):
     acme: Text
+    models: tuple[Annotated[Text, AfterValidator(Model)], ...] = ()
     index: PathText | None = None
     fields: dict[Text, Text] = {}
     token: Text = Field("", repr=False)
@@ -186,3 +195,55 @@ def test_the_description_has_what_differs_from_the_defaults_and_no_secrets(shop)
     assert describe_source(shop.source(value, registry), shop.folder) == (
         "acme: https://search.example/v2, repeat: 2, index: ../data/index.bin, fields: {title: 2}, secret: **********"
     )
+
+
+VARIABLES = """\
+ireval: 1
+suite: shop.{locale}
+matrix: {locale: [de]}
+source:
+  http: "${ENGINE_URL:-http://localhost:9200}/{locale}/search?key=${KEY}"
+  params: {q: "{{text}}", tenant: "${TENANT}", price: $$5}
+  headers: {Authorization: "Bearer ${TOKEN:-none}"}
+  hits: hits
+judgments: judgments.txt
+"""
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"KEY": "k", "TENANT": "a"},
+        {"KEY": "another-long-key", "TENANT": "b", "ENGINE_URL": "https://me:pw@search.example", "TOKEN": "t"},
+    ],
+    ids=["on a laptop", "with a login"],
+)
+def test_the_name_of_a_source_has_the_names_of_variables_whatever_their_values(shop, values):
+    path = shop.write("shop.ireval.yaml", VARIABLES)
+    shop.write("judgments.txt", "q1 0 red 1\n")
+    source = load_suite(path, environment=values).source
+
+    assert describe_source(source) == (
+        "http: ${ENGINE_URL:-http://localhost:9200}/de/search?key=${KEY}, "
+        "params: {q: {text}, tenant: ${TENANT}, price: $5}, hits: hits"
+    )
+    assert make_options_tree(source, shop.folder) == {
+        "http": {"host": "${ENGINE_URL:-http://localhost:9200}", "path": "/de/search?key=${KEY}"},
+        "params": {"q": "{text}", "tenant": "${TENANT}", "price": "$5"},
+        "hits": "hits",
+    }
+
+
+def test_names_of_files_are_those_that_were_read(shop):
+    path = shop.write("shop.ireval.yaml", "ireval: 1\nsuite: shop\nsource: {run: '${RUN}'}\njudgments: judgments.txt\n")
+    shop.write("judgments.txt", "q1 0 red 1\n")
+    shop.write("runs/new.trec", "q1 Q0 red 1 1 run\n")
+
+    assert describe_source(load_suite(path, environment={"RUN": "runs/new.trec"}).source) == "run: runs/new.trec"
+
+
+def test_an_option_without_a_text_of_its_own_is_named_as_the_suite_writes_it(shop):
+    spec = shop.source({"acme": "x", "models": ["small", "large"]}, acme(lambda options, request: {}))
+
+    assert describe_source(spec, shop.folder) == "acme: x, models: [small, large]"
+    assert make_options_tree(spec, shop.folder) == {"acme": "x", "models": ["small", "large"]}

@@ -75,7 +75,7 @@ def test_an_address_that_is_none(shelf):
     said = shelf.refused(source(shelf, database="shelf.db"))
 
     assert "database: " in said
-    assert "write dialect+driver://user@host/name" in said
+    assert "write postgresql+psycopg://${DB_USER}:${DB_PASSWORD}@host/name" in said
 
 
 def test_sql_that_does_not_depend_on_the_query(shelf):

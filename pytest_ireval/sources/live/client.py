@@ -22,7 +22,7 @@ from urllib3.response import BaseHTTPResponse
 
 from pytest_ireval.data.formats.other_tools import find_missing_part
 from pytest_ireval.errors import Problem, SourceError, clean_lines, quote
-from pytest_ireval.masking import mask_text, register_secret
+from pytest_ireval.masking import mask_error, mask_words, register_secret
 from pytest_ireval.sources.calls import suggest_longer_timeout
 from pytest_ireval.sources.live.exchange import LONGEST_WAIT, AttemptError, TimedAnswer
 
@@ -46,7 +46,7 @@ class _Reply(NamedTuple):
     @property
     def beginning(self) -> str:
         """The start of the answer, for a message."""
-        lines = clean_lines(self.data[:600].decode("utf-8", "replace"))
+        lines = clean_lines(mask_words(self.data[:600].decode("utf-8", "replace")))
         return f"it begins: {' '.join(lines)[:300]}" if lines else "it is empty"
 
     def refuse_failure(self) -> None:
@@ -57,7 +57,9 @@ class _Reply(NamedTuple):
             raise AttemptError(f"status {self.status}: it redirects to {quote(self.target)}", "name that address")
         wait = f", and asks to wait {self.wait:g}s" if self.wait > LONGEST_WAIT else ""
         may_pass = self.status in _MAY_PASS and not wait
-        raise AttemptError(f"status {self.status}{wait}", self.beginning, again=may_pass, after=self.wait)
+        raise AttemptError(
+            f"status {self.status}{wait}", self.beginning, again=may_pass, after=self.wait, status=self.status
+        )
 
 
 class HttpClient:
@@ -212,7 +214,7 @@ def _find_cause(error: BaseException) -> BaseException:
 
 def _hide_secrets(record: logging.LogRecord) -> bool:
     """Hide secrets in what urllib3 logs, such as the parameters of an address: pytest may show it."""
-    record.msg, record.args = mask_text(record.getMessage()), ()
+    record.msg, record.args = mask_error(record.getMessage()), ()
     return True
 
 

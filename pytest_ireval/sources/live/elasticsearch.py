@@ -73,6 +73,7 @@ class ElasticsearchOptions(_LuceneOptions):
     """The options of Elasticsearch."""
 
     engine: ClassVar[str] = "elasticsearch"
+    login_example: ClassVar[str] = "headers: {Authorization: 'ApiKey ${ELASTIC_API_KEY}'}"
     elasticsearch: Text = Field(description="The address of the index, as https://host:9200/products.")
 
 
@@ -80,6 +81,7 @@ class OpenSearchOptions(_LuceneOptions):
     """The options of OpenSearch."""
 
     engine: ClassVar[str] = "opensearch"
+    login_example: ClassVar[str] = "opensearch: https://${OPENSEARCH_USER}:${OPENSEARCH_PASSWORD}@host:9200/index"
     opensearch: Text = Field(description="The address of the index, as https://host:9200/products.")
 
 
@@ -93,7 +95,7 @@ def _explain_in_lucene(options: _LuceneOptions, request: Request, query: str, do
     try:
         answer = fetch_once(exchange, options, request, query, **{DOCUMENT: document})
     except AttemptError as failure:
-        if failure.complaint != "status 404":
+        if failure.status != 404:
             raise
         return ["the index does not have this document"]
     return list(format_explanation(answer["explanation"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
@@ -22,8 +22,6 @@ DOCUMENT = "ireval.document"
 class EngineOptions(LiveOptions):
     """The options of every search engine."""
 
-    engine: ClassVar[str]
-    """The option that has its address."""
     params: dict[Text, Text] = Field(default_factory=dict, description="Parameters behind the ? of the address.")
     fields: Texts = Field((), description="Stored fields such as title and url, which reports show.")
 

@@ -40,11 +40,21 @@ class TimedAnswer(NamedTuple):
 
 
 class AttemptError(Exception):
-    """An attempt without a result; ``again`` is true if another one may succeed, ``after`` that many seconds."""
+    """An attempt without a result; ``again`` is true if another one may succeed, ``after`` that many seconds.
 
-    def __init__(self, complaint: str, shows: str = "", *, again: bool = False, after: float = 0.0) -> None:
+    ``status`` is that of an answer which is no success.
+    """
+
+    def __init__(
+        self, complaint: str, shows: str = "", *, again: bool = False, after: float = 0.0, status: int | None = None
+    ) -> None:
         super().__init__(complaint)
-        self.complaint, self.shows, self.again, self.after = complaint, shows, again, after
+        self.complaint, self.shows, self.again, self.after, self.status = complaint, shows, again, after, status
+
+    @property
+    def is_about_login(self) -> bool:
+        """True if the system wants a login, or another one."""
+        return self.status in (401, 403)
 
 
 def compile_path(expression: str) -> Callable[[Any], Any]:

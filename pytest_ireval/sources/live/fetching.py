@@ -20,8 +20,8 @@ from urllib.parse import urlencode, urlsplit
 from pytest_ireval.data.formats.other_tools import find_missing_part
 from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.errors import Problem, SourceError, format_inline, quote
+from pytest_ireval.masking import drop_login
 from pytest_ireval.sources.calls import make_calls
-from pytest_ireval.sources.describing import LOGIN
 from pytest_ireval.sources.live.exchange import LONGEST_WAIT, AttemptError, Exchange, TimedAnswer, compile_path
 from pytest_ireval.sources.live.index import IndexFetcher, SearchedIndex
 from pytest_ireval.sources.live.options import LiveOptions
@@ -90,7 +90,7 @@ def fetch_over_http(
 
 def _fetch_rankings(exchange: Exchange, options: LiveOptions, request: Request, batch: Batch | None) -> Answer:
     queries, address = request.queries, exchange.url
-    exchange = exchange._replace(url=LOGIN.sub("", address))  # recordings and messages show it
+    exchange = exchange._replace(url=drop_login(address))  # recordings and messages show it
     used = list(find_placeholders([exchange.url, exchange.params, exchange.body, options.headers]))
     refuse_unknown_columns(used, OF_ANY_QUERY | {*queries.columns}, queries, "{%s}")
     if "text" in used and (query := find_query_without_text(queries)):
@@ -262,7 +262,8 @@ class _Fetcher:
         more = min(len(self.failed) - 1, int(self.allowed))
         also = f"; {format_count(more, 'query')} before it failed, which error_budget allowed" if more else ""
         text = f"{self.exchange.method} {address}: {failure.complaint}, for {where}{also}"
-        return Problem(text, suggestion=failure.shows)
+        login = self.options.describe_login(self.request.public_texts) if failure.is_about_login else ""
+        return Problem(text, suggestion=failure.shows, allowed=login)
 
     def find_values(self, number: int, page: int = 0) -> dict[str, Any]:
         """The values of the placeholders."""
@@ -328,7 +329,9 @@ class _Fetcher:
             except AttemptError as failure:
                 if not failure.again or attempt == self.options.attempts:
                     tries = f" (asked {attempt} times)" if attempt > 1 else ""
-                    raise AttemptError(f"{failure.complaint}{tries}", failure.shows) from failure.__cause__
+                    raise AttemptError(
+                        f"{failure.complaint}{tries}", failure.shows, status=failure.status
+                    ) from failure.__cause__
                 if attempt == 1:
                     self._count_repeat(failure.complaint)
                 _wait_before_attempt(attempt, failure)

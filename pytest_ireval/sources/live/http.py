@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import Field, model_validator
@@ -39,6 +39,7 @@ SIZES = (
 class HttpOptions(LiveOptions):
     """The options of a request of your own."""
 
+    engine: ClassVar[str] = "http"
     http: Text = Field(description="The address; {text}, {id}, {depth} and columns of the queries are filled in.")
     method: Literal["GET", "POST"] | None = Field(None, description="By default POST if there is a body, else GET.")
     params: dict[Text, Text] = Field(default_factory=dict, description="Parameters behind the ? of the address.")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
 from pytest_ireval.errors import Problem, quote
-from pytest_ireval.masking import register_secret
+from pytest_ireval.masking import SECRET_PARAMETER, register_secret
 from pytest_ireval.sources.live.placeholders import find_placeholders
 from pytest_ireval.sources.request_mistakes import OF_ANY_QUERY, find_mistakes
 from pytest_ireval.suite.option_types import AmountText, Count, DurationText, Number, PathText, Text, Whole
@@ -22,12 +23,17 @@ if TYPE_CHECKING:
     from pytest_ireval.data.queries import Queries
 
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+VARIABLE_NAME = re.compile(r"\$\{(\w+)")
 SECRET_HEADERS = re.compile(r"authorization|cookie|key|token|secret|password", re.IGNORECASE)
 
 
 class LiveOptions(SourceOptions):
     """The options of every source that asks a live system."""
 
+    engine: ClassVar[str]
+    """The option that has the address."""
+    login_example: ClassVar[str] = "headers: {Authorization: 'Bearer ${SEARCH_TOKEN}'}"
+    """How a suite usually gives a login to such a system."""
     keeps_order: ClassVar[bool] = True
     headers: dict[Text, Text] = Field(default_factory=dict, repr=False, description="Headers of each request.")
     concurrency: Whole = Field(4, repr=False, description="The number of requests at a time.")
@@ -52,6 +58,21 @@ class LiveOptions(SourceOptions):
     def request_parts(self) -> Any:
         """Everything of a request that may have placeholders, but headers."""
         return []
+
+    def describe_login(self, texts: Mapping[str, Any]) -> str:
+        """How to give a login; or the options that have one, and their variables. ``texts`` are those of the suite."""
+        key, given = type(self).engine, {}
+        address = getattr(self, key)
+        if urlsplit(address).username is not None or SECRET_PARAMETER.search(address):
+            given[key] = texts.get(key)
+        for option in ("headers", "params"):
+            names = [name for name in getattr(self, option, {}) if SECRET_HEADERS.search(name)]
+            given |= {f"{option} > {name}": texts.get(option, {}).get(name) for name in names}
+        if not given:
+            return f"if it needs a login, write {self.login_example}, and set the variables"
+        variables = {place: VARIABLE_NAME.findall(str(text)) for place, text in given.items()}
+        where = [f"{place} ({', '.join(names)})" if names else place for place, names in variables.items()]
+        return f"check the login, and that it may search: {', '.join(where)}"
 
     def list_sizes(self) -> Iterator[tuple[str, Any]]:
         """The numbers of documents that a request asks for, by the names of its parameters."""

@@ -14,6 +14,9 @@ from pytest_ireval.sources.live.client import HttpClient
 from pytest_ireval.sources.live.exchange import AttemptError
 
 EXAMPLE = "write https://host:port/index"
+LOGIN_EXAMPLE = (
+    "write the login into the address, which the suite will not have: https://${USER}:${PASSWORD}@host:port/index"
+)
 
 
 def propose_source(address: str) -> dict[str, Any]:
@@ -73,7 +76,8 @@ def _fetch(url: str) -> dict[str, Any]:
         with closing(HttpClient(url)) as client:
             answer = client.fetch_json("GET", url, None, {}, 30).answer
     except AttemptError as error:
-        raise SourceError(Problem(str(error), public_address(url), (), EXAMPLE, error.shows)) from None
+        suggestion = LOGIN_EXAMPLE if error.is_about_login else EXAMPLE
+        raise SourceError(Problem(str(error), public_address(url), (), suggestion, error.shows)) from None
     if not isinstance(answer, dict):
         raise SourceError(Problem("this is not the answer of a search engine", public_address(url), (), EXAMPLE))
     return answer

@@ -16,7 +16,7 @@ from typing import Any
 
 from pytest_ireval.data.formats.input_file import open_input
 from pytest_ireval.errors import InputError, Problem, SourceError, relative_path
-from pytest_ireval.masking import mask_values
+from pytest_ireval.masking import mask_values, mask_words_of_values
 from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.sources.live.exchange import TimedAnswer
 from pytest_ireval.sources.request import Request
@@ -34,7 +34,7 @@ class Recording:
 
     def __init__(self, folder: Path, request: Request, source: object) -> None:
         self.offline = bool(os.environ.get(OFFLINE))
-        digest = hashlib.sha256(_format_line(mask_values(source)).encode()).hexdigest()[:8]
+        digest = hashlib.sha256(_format_line(mask_words_of_values(source)).encode()).hexdigest()[:8]
         number = f".against-{request.reference}" if request.reference else ""
         number += f"-{request.repetition}" if request.repetition > 1 else ""
         self.path = folder / f"{request.suite}.{digest}{number}.jsonl.gz"
@@ -79,7 +79,7 @@ class Recording:
 
     def answer(self, place: tuple[int, int], sent: Mapping[str, Any], ask: Callable[[], TimedAnswer]) -> TimedAnswer:
         """The recorded answer to what is ``sent``, or the one that ``ask`` gets; ``place`` is its query and page."""
-        key = _format_line(mask_values(sent))
+        key = _format_line(mask_words_of_values(sent))
         if self.offline:
             if key not in self._known:
                 raise LookupError(f"the recording {self.shown_path} has no answer to this request")

@@ -27,6 +27,7 @@ class SolrOptions(ExplainingOptions):
     """The options of Solr."""
 
     engine: ClassVar[str] = "solr"
+    login_example: ClassVar[str] = "solr: https://${SOLR_USER}:${SOLR_PASSWORD}@host:8983/solr/name"
     solr: Text = Field(description="The address of the collection, as http://host:8983/solr/products.")
     query: JsonTree = Field(
         "{!edismax v=$ireval_text}", description="The query of the JSON request API; $ireval_text is the query's text."
