@@ -33,7 +33,10 @@ def baseline_path(folder: Path, name: str, *, compress: bool = False) -> Path:
 def find_baseline_file(folder: Path, name: str) -> Path | None:
     """The path of the file that is there, None if there is none; both a plain and a compressed one are an error."""
     check_name(name)
-    found = [path for path in (folder / f"{name}{suffix}" for suffix in SUFFIXES) if path.is_file()]
+    found = [path for path in (folder / f"{name}{suffix}" for suffix in SUFFIXES) if path.exists()]
+    for path in found:
+        if not path.is_file():  # of a pipe or a device, reading might never end
+            raise BaselineError(Problem("is not a file", place=str(display_path(path)), suggestion="remove it"))
     if len(found) > 1:
         plain, packed = (display_path(path) for path in found)
         complaint = f"is beside {packed.name}: a suite has one baseline, and it is unknown which of them it is"

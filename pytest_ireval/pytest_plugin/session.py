@@ -22,7 +22,7 @@ from pytest_ireval.pytest_plugin.report_files import discard_earlier_report
 from pytest_ireval.pytest_plugin.run_plugins import RunPlugins
 from pytest_ireval.pytest_plugin.suite_run import RunState, SuiteRun, describe_crash
 from pytest_ireval.rules.planning import INPUTS, Check
-from pytest_ireval.suite.finding import find_broken_links, is_suite
+from pytest_ireval.suite.finding import find_unreadable, is_suite
 from pytest_ireval.suite.loading import load_suites
 from pytest_ireval.suite.suite import Suite
 
@@ -62,7 +62,7 @@ class EvaluationSession:
         if isinstance(collector, pytest.Directory) and report.passed:
             arguments = (os.path.abspath(argument) for argument in self._read_arguments())
             if any(collector.path.is_relative_to(argument) for argument in arguments):
-                report.result += [self.make_suite_file(link, collector) for link in find_broken_links(collector.path)]
+                report.result += [self.make_suite_file(link, collector) for link in find_unreadable(collector.path)]
         return report
 
     @pytest.hookimpl(tryfirst=True)

@@ -70,7 +70,7 @@ class PythonOptions(SourceOptions):
         "query", description="query: called with the text of one query; all: once, with {id: text}."
     )
     id: Text = Field("", description="The path of the id in each document, as metadata.sku.")
-    concurrency: Whole = Field(1, repr=False, description="The number of queries to search at the same time.")
+    concurrency: Whole = Field(1, le=1000, repr=False, description="The number of queries to search at the same time.")
     timeout: DurationText = Field(30.0, repr=False, description="Time limit of one call.")
     path: PathTexts = Field((), repr=False, description="More folders to search for modules.")
 

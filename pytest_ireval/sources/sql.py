@@ -45,7 +45,7 @@ class SqlOptions(SourceOptions):
 
     sql: Text = Field(description="The SQL of one query: a row for each document, the best first.")
     database: Text = Field(repr=False, description="The address, as postgresql+psycopg://user@host/shop.")
-    concurrency: Whole = Field(1, repr=False, description="The number of connections.")
+    concurrency: Whole = Field(1, le=1000, repr=False, description="The number of connections.")
     timeout: DurationText = Field(30.0, repr=False, description="Time limit of one query.")
     setup: Text = Field("", description="SQL that each connection runs first, as SET hnsw.ef_search = 200.")
     index: Text = Field(

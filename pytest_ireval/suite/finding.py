@@ -50,13 +50,11 @@ def is_shared(name: str) -> bool:
     return name.startswith("_")
 
 
-def find_broken_links(folder: Path) -> list[Path]:
-    """Find links in a folder that have names of suites and lead nowhere, or to themselves."""
+def find_unreadable(folder: Path) -> list[Path]:
+    """Find what has the name of a suite in a folder and is no file: links that lead nowhere, pipes and devices."""
     with suppress(OSError):  # pytest reports a folder that it cannot read
-        links = (path for path in folder.iterdir() if path.name.endswith((".ireval.yaml", ".ireval.yml")))
-        return sorted(
-            path for path in links if not is_shared(path.name) and path.is_symlink() and not os.path.exists(path)
-        )
+        named = (path for path in folder.iterdir() if path.name.endswith((".ireval.yaml", ".ireval.yml")))
+        return sorted(path for path in named if not is_shared(path.name) and not path.is_file() and not path.is_dir())
     return []
 
 
@@ -83,7 +81,9 @@ def files_below(folder: Path) -> Iterator[Path]:
 
 
 def _read_head(path: Path) -> bytes:
-    """The part of a file that is looked at."""
+    """The part of a file that is looked at; nothing of a pipe or a device, of which reading might never end."""
+    if path.exists() and not path.is_file():
+        return b""
     with open(path, "rb") as file:
         return file.read(LOOKED_AT)
 

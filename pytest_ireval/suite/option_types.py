@@ -129,6 +129,8 @@ def _read_flag(value: Any) -> bool:
 
 Flag = Annotated[bool, BeforeValidator(_read_flag)]
 """``true`` or ``false``."""
+MOST = 10**12
+"""Larger numbers are a mistake, and arrays could not hold them. An option that costs time has a lower limit."""
 A_WHOLE = "whole number: write one such as 10"
 
 
@@ -137,6 +139,8 @@ def _read_whole(value: Any) -> int:
     number = number_in_scalar(value, A_WHOLE)
     if not number.is_integer():
         raise unfit(value, A_WHOLE)
+    if number > MOST:
+        raise UnfitError(f"{quote(str(value))} is out of range: write {MOST:,} or less")
     return int(number)
 
 
@@ -267,6 +271,7 @@ ShareText = Annotated[float, read_with(quantities.read_share, editor_types.SHARE
 """``60%``, above 0."""
 DURATION = re.compile(r"([0-9.]+)\s*(ms|s|m|h)")
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+LONGEST_DURATION = 7 * 24 * 3600
 A_DURATION = "duration: write 30s, 500ms or 2m"
 
 
@@ -278,6 +283,8 @@ def _read_duration(value: Any) -> float:
     seconds = number_in_scalar(match[1], A_DURATION) * SECONDS[match[2]] if match else 0.0
     if not seconds:
         raise unfit(value, A_DURATION)
+    if seconds > LONGEST_DURATION:  # of much longer ones, waiting itself would be an error
+        raise UnfitError(f"{quote(str(value))} is out of range: write {LONGEST_DURATION // 3600}h or less")
     return seconds
 
 

@@ -255,7 +255,9 @@ class SourceOptions(KindOptions):
     keeps_order: ClassVar[bool] = False
     """True if equal scores keep the order of the answer, unless the suite says something else with ``ties``."""
 
-    repeat: Whole = Field(1, description="How often the source is asked: a query's value is the mean of all answers.")
+    repeat: Whole = Field(
+        1, le=1000, description="How often the source is asked: a query's value is the mean of all answers."
+    )
 
     @property
     def asks_each_query(self) -> bool:

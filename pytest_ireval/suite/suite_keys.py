@@ -256,7 +256,9 @@ class SuiteKeys(Options):
     source: Source = Field(
         description="The source of the rankings, of exactly one kind.", examples=["{run: candidate.trec}"]
     )
-    depth: Whole = Field(100, description="How many documents of each ranking are kept and scored.", examples=["20"])
+    depth: Whole = Field(
+        100, le=10_000_000, description="How many documents of each ranking are kept and scored.", examples=["20"]
+    )
     queries: QueriesFile | None = Field(
         None,
         description="The file of queries: id and text, and any other columns, which may define slices or weights. "

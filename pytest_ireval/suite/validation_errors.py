@@ -23,10 +23,10 @@ EXPECTED = {
     **dict.fromkeys(("list_type", "tuple_type", "set_type", "frozen_set_type"), A_LIST),
 }
 LIMITS = {
-    "greater_than_equal": "write {ge:g} or more",
-    "greater_than": "write a number above {gt:g}",
-    "less_than_equal": "write {le:g} or less",
-    "less_than": "write a number below {lt:g}",
+    "greater_than_equal": "write {ge:,.15g} or more",
+    "greater_than": "write a number above {gt:,.15g}",
+    "less_than_equal": "write {le:,.15g} or less",
+    "less_than": "write a number below {lt:,.15g}",
 }
 """What to write, by type of error, with pydantic's names of the limits."""
 
@@ -86,7 +86,7 @@ def _describe_value(error: Any) -> _Message:
     if kind in EXPECTED:
         return _Message(EXPECTED[kind])
     if kind in LIMITS:
-        return _Message(f"{text or written} is out of range: {LIMITS[kind].format(**context)}")
+        return _Message(f"{text or format(written, 'g')} is out of range: {LIMITS[kind].format(**context)}")
     if kind == "string_too_short" and not written:
         return _Message("a text is missing here")
     words = str(error["msg"])  # of a type that a plugin uses

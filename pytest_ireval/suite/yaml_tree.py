@@ -39,6 +39,8 @@ class Tree:
 
 def read_tree(path: Path, file: File) -> Tree:
     """The tree of a file."""
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):  # reading it might never end
+        return _make_empty_tree(Problem("is a pipe or a device, not a file", file.shown), file)
     try:
         with open(path, "rb") as stream:
             data = stream.read(LARGEST + 1)

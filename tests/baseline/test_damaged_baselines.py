@@ -165,3 +165,11 @@ def test_a_file_that_may_not_be_read(path):
     path.chmod(0)
 
     assert complaint(path) == "shop.baseline\n  cannot be read: Permission denied"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_in_place_of_a_baseline_is_not_waited_for(path):
+    path.unlink()
+    os.mkfifo(path)
+
+    assert complaint(path) == "shop.baseline\n  is not a file\n  remove it"

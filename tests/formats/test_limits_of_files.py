@@ -34,7 +34,7 @@ def test_what_unpacks_to_far_more_than_its_size_is_refused_soon(tmp_path, monkey
 
     monkeypatch.setattr(input_file, real.__name__, counted)
 
-    with pytest.raises(InputError, match=r"unpacks to more than [0-9]+ MiB, 10 times its size"):
+    with pytest.raises(InputError, match=r"unpacks to more than [0-9]+ MiB, 10 times its size\n  if you trust"):
         read_rankings(path)
     assert max(unpacked) <= len(lines) // 4
     assert sum(unpacked) < len(lines)

@@ -1,8 +1,11 @@
 """Which files are suites, and which are left alone."""
 
+import os
+
 import pytest
 
-from pytest_ireval.suite.finding import find_broken_links, find_suites, is_shared, is_suite
+from pytest_ireval import SuiteError, load_suites
+from pytest_ireval.suite.finding import find_suites, find_unreadable, is_shared, is_suite
 
 
 @pytest.mark.parametrize(
@@ -70,4 +73,15 @@ def test_a_link_that_leads_nowhere_does_not_hide_other_suites(tmp_path):
     (tmp_path / "b.ireval.yaml").write_text("", encoding="utf-8")
 
     assert [path.name for path in find_suites([tmp_path])] == ["a.ireval.yaml", "b.ireval.yaml"]
-    assert [path.name for path in find_broken_links(tmp_path)] == ["a.ireval.yaml"]
+    assert [path.name for path in find_unreadable(tmp_path)] == ["a.ireval.yaml"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_with_the_name_of_a_suite_is_an_error_and_not_waited_for(tmp_path):
+    path = tmp_path / "a.ireval.yaml"
+    os.mkfifo(path)
+    os.mkfifo(tmp_path / "other.yaml")
+
+    assert find_suites([tmp_path]) == find_unreadable(tmp_path) == [path]
+    with pytest.raises(SuiteError, match="is a pipe or a device, not a file"):
+        load_suites(path)

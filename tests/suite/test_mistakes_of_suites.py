@@ -97,6 +97,17 @@ rules:
             "shop.yaml:4:8: depth\n  0 is out of range: write 1 or more\n"
             "shop.yaml:6:1\n  duplicate key 'owner'\n  the first is in line 5",
         ),
+        (
+            "ireval: 1\nsuite: shop\nsource: {run: c.trec, repeat: 1e9}\ndepth: 1e9\ndocuments: {size: 1e13}\n",
+            "shop.yaml:3:31: source > repeat\n  1e+09 is out of range: write 1,000 or less\n"
+            "shop.yaml:4:8: depth\n  1e+09 is out of range: write 10,000,000 or less\n"
+            "shop.yaml:5:19: documents > size\n  '1e13' is out of range: write 1,000,000,000,000 or less",
+        ),
+        (
+            "ireval: 1\nsuite: shop\nsource: {http: 'http://h/{text}', hits: h, timeout: 9999h, concurrency: 5000}\n",
+            "shop.yaml:3:53: source > timeout\n  '9999h' is out of range: write 168h or less\n"
+            "shop.yaml:3:73: source > concurrency\n  5000 is out of range: write 1,000 or less",
+        ),
     ],
 )
 def test_a_mistake_of_several_parts_is_said_once(mistakes, text, says):

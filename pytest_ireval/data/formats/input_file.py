@@ -32,7 +32,7 @@ SMALL_PIECE = 1 << 10
 PIECE = 1 << 22
 MOST_SPOOLED = 8 << 30
 """The most bytes from a pipe; a larger file can be read from the disk."""
-RATIO, UNPACKED_ANYWAY = 1000, 64 << 20
+RATIO, UNPACKED_ANYWAY = 200, 64 << 20
 """A file may unpack to this many times its size, or to these bytes; a larger one was made to fill the memory."""
 LONGEST_LINE = 64 << 20
 """The most bytes of a line. Lines of rankings have hundreds; a line of JSON with a whole ranking has a million."""
@@ -59,11 +59,11 @@ class ByteFile:
     def __init__(self, path: Path, name: str) -> None:
         self.path = path
         self.name = name
+        self.size = path.stat().st_size
+        if not self.size:  # or one of /proc, of which reading might never end
+            raise InputError(Problem("the file is empty", place=name))
         with open(path, "rb") as file:
             self.magic = file.read(4)
-        self.size = path.stat().st_size
-        if not self.size:
-            raise InputError(Problem("the file is empty", place=name))
         for magic, kind in OTHERS.items():
             if self.magic.startswith(magic):
                 allowed = "allowed: plain files, and files compressed with gzip or Zstandard"
@@ -105,7 +105,8 @@ class ByteFile:
             size += len(piece)
             if size > most:
                 complaint = f"unpacks to more than {most >> 20:,} MiB, {RATIO:,} times its size"
-                raise InputError(Problem(complaint, place=self.name))
+                suggestion = "if you trust it, unpack it and name the unpacked file, which may have any size"
+                raise InputError(Problem(complaint, place=self.name, suggestion=suggestion))
             yield piece
 
     def line_at(self, offset: int) -> int:

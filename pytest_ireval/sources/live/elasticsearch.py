@@ -26,7 +26,7 @@ class _LuceneOptions(ExplainingOptions):
     query: JsonTree = Field(None, description="The query, as in the body of a search.")
     body: JsonTree = Field(None, description="The whole body of the search, in place of query.")
     template: JsonTree = Field(None, description="A stored template: {id: NAME, params: {…}}, in place of query.")
-    batch: Whole = Field(1, repr=False, description="The number of queries in one request, by _msearch.")
+    batch: Whole = Field(1, le=10_000, repr=False, description="The number of queries in one request, by _msearch.")
 
     def request_parts(self) -> Any:
         """Parameters, and the query, body or template."""

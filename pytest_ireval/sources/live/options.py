@@ -36,11 +36,13 @@ class LiveOptions(SourceOptions):
     """How a suite usually gives a login to such a system."""
     keeps_order: ClassVar[bool] = True
     headers: dict[Text, Text] = Field(default_factory=dict, repr=False, description="Headers of each request.")
-    concurrency: Whole = Field(4, repr=False, description="The number of requests at a time.")
-    rate: Number | None = Field(None, gt=0, repr=False, description="The most requests a second; by default no limit.")
+    concurrency: Whole = Field(4, le=1000, repr=False, description="The number of requests at a time.")
+    rate: Number | None = Field(
+        None, ge=0.001, repr=False, description="The most requests a second; by default no limit."
+    )
     timeout: DurationText = Field(30.0, repr=False, description="Time limit of one request.")
     attempts: Whole = Field(
-        4, repr=False, description="How often a request is made that fails for a reason that may pass."
+        4, le=100, repr=False, description="How often a request is made that fails for a reason that may pass."
     )
     error_budget: AmountText = Field(
         Amount(0), description="The number of queries, or their share, that may fail; each counts as an empty ranking."
@@ -50,6 +52,7 @@ class LiveOptions(SourceOptions):
     )
     warm_up: Count = Field(
         1,
+        le=1000,
         repr=False,
         description="Requests of each connection before its first timed one, if a metric of the suite uses times.",
     )
