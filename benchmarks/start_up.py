@@ -25,10 +25,10 @@ class FewOptions(RuleOptions):
     at_most: Whole = Field(0, description="How many.")
 
 
-@rule(name="few", options=FewOptions, describe=lambda *_: "fine")
+@rule(name="few", options=FewOptions)
 def few(options, seen):
     '''A rule.'''
-    return RuleResult("pass")
+    return RuleResult("pass", "fine")
 
 
 @hookimpl

@@ -29,7 +29,7 @@ from pytest_ireval.data.judged import Documents, Hits, Sessions, Unretrieved
 from pytest_ireval.data.judgments import Ideal, Subtopics
 from pytest_ireval.metrics.steps import Listing
 from pytest_ireval.plugin_api import InputFile
-from pytest_ireval.rules.context import Values, ValuesOnBothSides
+from pytest_ireval.rules.context import PairedValues, Values
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.unjudged_effect import UnjudgedEffect
@@ -56,10 +56,10 @@ TABLES: dict[str, dict[str, type[Any]]] = {
     "context": {
         "context": RuleContext,
         "context.values()": Values,
-        "context.paired_values()": ValuesOnBothSides,
-        "context.now": Side,
+        "context.paired_values()": PairedValues,
+        "context.current": Side,
         "context.population": Population,
-        "context.unjudged(metric)": UnjudgedEffect,
+        "context.unjudged_effect()": UnjudgedEffect,
     },
     "change": {"change": RankingChange},
 }
@@ -99,13 +99,13 @@ SHAPES = {
     "listed": "documents",
     "listed.ideal": "judged documents of the query",
     "listed.relevant": "documents",
-    "context.places_on_both_sides": "queries of the slice on both sides",
+    "context.paired_rows": "queries of the slice on both sides",
     "context.values()": "queries that count",
     "context.paired_values()": "queries that count",
-    "context.now": "queries",
-    "context.now.recall_precision": "queries, 12",
+    "context.current": "queries",
+    "context.current.recall_precision": "queries, 12",
     "context.population": "queries",
-    "context.unjudged(metric)": "queries",
+    "context.unjudged_effect()": "queries",
 }
 """The shape of each array: of one field, or of all fields of an object."""
 WORDS = {
@@ -171,37 +171,37 @@ WORDS = {
     "request.queries.columns": "By name, each other column of the queries file, with a value for each query.",
     "request.queries.origin": "The file that has them, for messages.",
     "request.queries.places": "The place of each query in that file, for messages; it may be empty.",
-    "result.verdict": "`pass`, `fail` or `inconclusive`.",
+    "result.verdict": "`pass`; `warn`: it passes, and a reader should look; `known_failure`: it does not hold, and is "
+    "not red; `inconclusive`; `fail`.",
     "result.queries_title": "The title of the list of queries.",
     "context.population": "The queries, with weights, judgments and waivers.",
-    "context.now": "The current rankings, scored.",
+    "context.current": "The current rankings, scored.",
     "context.part": "The part of the rule that is checked; `part.item` is what `parts` stored there.",
     "context.slice": "The slice that is checked; `str(context.slice)` is its name for messages.",
-    "context.values().place": "The place of each among all queries of the suite.",
-    "context.values().now": "The current value.",
-    "context.paired_values().before": "The value in the baseline.",
-    "context.now.depth": "The depth of the suite.",
+    "context.values().rows": "The row of each among all queries of the suite.",
+    "context.values().current": "The current value.",
+    "context.paired_values().baseline": "The value in the baseline.",
+    "context.current.depth": "The depth of the suite.",
     "context.population.queries": "The queries, with their columns: the fields of `request.queries`.",
     "context.population.judgments": "All judgments; `grades(query)` reads those of a query.",
     "context.population.weights": "The traffic of each query; None if the suite gives none.",
     "context.population.waived": "The ids of waived queries.",
-    "context.unjudged(metric).condensed_before": "The same in the baseline.",
-    "context.unjudged(metric).peers": "Judged documents of both sides at the ranks of new unjudged ones.",
+    "context.unjudged_effect().condensed_baseline": "The same in the baseline.",
+    "context.unjudged_effect().peers": "Judged documents of both sides at the ranks of new unjudged ones.",
     "change.population": "The queries, with weights, judgments and waivers; see `context.population`.",
-    "change.now_side": "The current rankings, scored; see `context.now`.",
+    "change.current_side": "The current rankings, scored; see `context.current`.",
     "change.baseline_side": "Those of the baseline.",
     "change.metric": "The metric of the first red rule; None without one.",
 }
 """The meaning of a field whose docstring is that of its class."""
-CALLED = {
-    "context.unjudged": ("(metric)", "UnjudgedEffect | None"),
-    "context.population.called": ("(document, query)", "str"),
-    "change.ranked_lines": ("()", "Mapping[str, list[str]]"),
-    "change.titles": ("(documents)", "Mapping[str, str]"),
-}
-"""Fields that are functions: their parameters, and what they return."""
 LEFT_OUT = {
-    "context.now.remember",
+    "context.current.remember",
+    "context.effects",
+    "context.correction",
+    "context.population.names",
+    "change.document_texts",
+    "change.source",
+    "change.folder",
     "judged.hits.at",
     "judged.documents.at",
     "judged.subtopics.at",
@@ -275,7 +275,6 @@ def _row(name: str, annotation: str, docstring: str, call: str = "") -> Iterator
     if last.startswith("_") or name in LEFT_OUT:
         return
     bare = annotation.removesuffix(" | None")
-    call, annotation = CALLED.get(name, (call, annotation))
     shown = f"`{annotation.replace(' | ', '` or `')}`"
     array = ARRAYS.get(bare, "")
     shape = SHAPES.get(name) or SHAPES.get(name.rpartition(".")[0], "") if array else ""

@@ -84,10 +84,8 @@ def tables(registry: Registry) -> Mapping[str, list[str]]:
 def _kind(kind: Any, shared: type[BaseModel]) -> Iterator[str]:
     yield f"### `{kind.name}`\n"
     yield kind.summary
-    if getattr(kind, "compares", False):
+    if getattr(kind.options, "compares", False):
         yield "It compares with a baseline."
-    if not getattr(kind, "needs_judgments", True):
-        yield "It needs no judgments."
     yield ""
     if kind.name in EXAMPLES:
         yield f"```yaml\n{EXAMPLES[kind.name]}\n```\n"

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from pytest_ireval.results.policies import Policies
     from pytest_ireval.results.suite_result import RunResult, SuiteResult
     from pytest_ireval.rules.context import RuleContext
+    from pytest_ireval.rules.query_changes import list_query_changes
     from pytest_ireval.rules.ranking_change import RankingChange, Symptom
     from pytest_ireval.rules.result import RuleResult
     from pytest_ireval.sources.request import Answer, Request
@@ -90,6 +91,7 @@ _HOMES = {
     "data.side_data": ("SideData",),
     "data.views": ("condensed", "perfect"),
     "rules.context": ("RuleContext",),
+    "rules.query_changes": ("list_query_changes",),
     "rules.ranking_change": ("RankingChange", "Symptom"),
     "rules.result": ("RuleResult",),
     "sources.request": ("Answer", "Request"),
@@ -145,6 +147,7 @@ __all__ = [
     "evaluate",
     "hookimpl",
     "hookspec",
+    "list_query_changes",
     "list_ranking",
     "load_registry",
     "load_suite",

@@ -258,7 +258,8 @@ def _collect_sides(
         return alone
     if identify_baseline(stored) != run.record["baseline"]:
         rankings_origin = f"{rankings_origin}; the baseline was accepted after this run"
-    before = replace(base.names.in_rankings(stored.rankings[0]), origin=f"the baseline of {stored.accepted.date}")
+    names = base.population.names
+    before = replace(names.in_rankings(stored.rankings[0]), origin=f"the baseline of {stored.accepted.date}")
     return alone._replace(before=before, rankings_origin=rankings_origin)
 
 

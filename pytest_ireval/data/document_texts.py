@@ -7,7 +7,8 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from pytest_ireval.data.formats.input_file import FilePath, shorten_path
 from pytest_ireval.data.side_data import MOST_FIELDS, flatten_fields, read_fields
@@ -48,16 +49,20 @@ def read_document_texts(path: FilePath, wanted: Collection[str]) -> dict[str, Do
     return {document: make_document_text(fields) for document, fields in read_fields(path, wanted).items()}
 
 
-def find_titles(
-    wanted: Collection[str], described: Mapping[str, Mapping[str, Any]], path: Path | None
-) -> Mapping[str, str]:
-    """The titles of documents; those of a file that cannot be read are left out, which :func:`add_texts` reports."""
-    found = {each: make_document_text(described[each]).title for each in wanted if each in described}
-    if path is not None:
-        with suppress(InputError, OSError):
-            texts = read_document_texts(shorten_path(path), set(wanted) - set(found))
-            found |= {each: text.title for each, text in texts.items()}
-    return {each: title for each, title in found.items() if title}
+class DocumentTexts(NamedTuple):
+    """The fields of documents that the source returned, and the file that has more of them."""
+
+    returned: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    file: Path | None = None
+
+    def find_titles(self, wanted: Collection[str]) -> dict[str, str]:
+        """The titles of documents. A file that cannot be read has none here; :func:`add_texts` reports it."""
+        found = {each: make_document_text(self.returned[each]).title for each in wanted if each in self.returned}
+        if self.file is not None:
+            with suppress(InputError, OSError):
+                texts = read_document_texts(shorten_path(self.file), set(wanted) - set(found))
+                found |= {each: text.title for each, text in texts.items()}
+        return {each: title for each, title in found.items() if title}
 
 
 def add_texts(result: SuiteResult, described: Mapping[str, Mapping[str, Any]], path: Path | None) -> SuiteResult:

@@ -29,7 +29,7 @@ from pytest_ireval.gate.references import describe_restoring
 from pytest_ireval.gate.run_context import RunContext
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.results.outcome import VERDICTS, Outcome
+from pytest_ireval.results.outcome import Outcome, Verdict
 from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.metric_change import MetricChange
@@ -44,9 +44,9 @@ from pytest_ireval.rules.planning import (
     plan_checks,
     select_rule_checks,
 )
-from pytest_ireval.rules.result import RuleResult, describe_statistics, list_numbers
+from pytest_ireval.rules.result import RuleResult, RuleVerdict, describe_statistics, list_numbers
 from pytest_ireval.rules.wording import format_size
-from pytest_ireval.statistics.multiplicity import holm
+from pytest_ireval.statistics.multiplicity import holm, holm_factors
 from pytest_ireval.suite.suite import RuleSpec
 from pytest_ireval.words import format_count
 
@@ -102,9 +102,10 @@ def prepare_checks(checks: Iterable[Check], scores: Scores) -> list[PreparedChec
 
 def make_context(check: RuleCheck, scores: Scores) -> RuleContext | None:
     """What the rule of a check may look at; None where its reference is missing, or cannot be compared with."""
-    population, rule = scores.population, check.rule
-    if not rule.kind.compares:
-        return RuleContext(population, scores.current, None, check.part, check.slice, stored=scores.baseline_side)
+    rule = check.rule
+    context = RuleContext(scores.population, scores.current, None, check.part, check.slice)
+    if not rule.compares:
+        return replace(context, stored=scores.baseline_side)
     reference = scores.find_reference(rule)
     comparison = reference.trusted
     if comparison is None:
@@ -112,14 +113,8 @@ def make_context(check: RuleCheck, scores: Scores) -> RuleContext | None:
     chain = None
     if check.part.metric is not None and compares_with_anchor(rule):
         chain = trace_way_from_anchor(scores, reference, MetricOnSlice(check.part.metric, check.slice))
-    return RuleContext(
-        population,
-        comparison.current,
-        comparison.reference,
-        check.part,
-        check.slice,
-        unjudged=comparison.effects.measure,
-        chain=chain,
+    return replace(
+        context, current=comparison.current, baseline=comparison.baseline, effects=comparison.effects, chain=chain
     )
 
 
@@ -128,6 +123,8 @@ class CorrectedPValues:
     """The p values of all checks that evidence decides, corrected for one another."""
 
     by_check: Mapping[str, float] = field(default_factory=dict)
+    factors: Mapping[str, float] = field(default_factory=dict)
+    """By check: what its p was multiplied by."""
     errors: Mapping[str, PluginError] = field(default_factory=dict)
     """By check: the error of a plugin's code that was asked for its p."""
 
@@ -150,9 +147,12 @@ def correct_p_values(prepared: Iterable[PreparedCheck]) -> CorrectedPValues:
             errors[check.id] = PluginError(make_exception_problem(_name_rule(rule), error))
             continue
         if p is not None:
-            p_values[check.id] = p
-    corrected = holm(np.array([*p_values.values()], np.float64))
-    return CorrectedPValues(dict(zip(p_values, corrected.tolist(), strict=True)), errors)
+            p_values[check.id] = context.adjust_p(p)  # for earlier comparisons with an anchor
+    every_p = np.array([*p_values.values()], np.float64)
+    corrected, factors = holm(every_p).tolist(), holm_factors(every_p).tolist()
+    return CorrectedPValues(
+        dict(zip(p_values, corrected, strict=True)), dict(zip(p_values, factors, strict=True)), errors
+    )
 
 
 def _validate_p(p: float | None) -> float | None:
@@ -177,7 +177,7 @@ def _apply_rule(check: RuleCheck, context: RuleContext | None, scores: Scores, c
         outcome = _report_missing_reference(check, scores)
         return _soften(outcome, warns=check.rule.options.on_fail == "warn")
     outcome = _ask_safely(check, context, scores, corrected)
-    if check.rule.kind.compares:
+    if check.rule.compares:
         outcome = _add_reference(outcome, check.rule, scores)
     metric = check.part.time_metric
     if metric is not None and outcome.verdict != "error":
@@ -208,16 +208,16 @@ def _add_reference(outcome: Outcome, rule: RuleSpec, scores: Scores) -> Outcome:
     if scores.compares_with_baseline(rule):
         return replace(outcome, compares=True, acceptable=outcome.acceptable or outcome.verdict == "fail")
     trusted = scores.find_reference(rule).trusted
-    against = "" if trusted is None else trusted.reference.origin
+    against = "" if trusted is None else trusted.baseline.origin
     return replace(outcome, compares=True, acceptable=False, against=against)
 
 
 def _ask_safely(check: RuleCheck, context: RuleContext, scores: Scores, corrected: CorrectedPValues) -> Outcome:
     """Ask a rule; an error of ours, or whatever a plugin's code raises, is its outcome."""
     outcome = begin_outcome(check)
-    if not check.rule.kind.compares and outcome.metric in scores.current.errors:
+    if not check.rule.compares and outcome.metric in scores.current.errors:
         return report_error(outcome, scores.current.errors[outcome.metric])
-    if not check.rule.kind.compares and outcome.metric in scores.baseline.redefined:
+    if not check.rule.compares and outcome.metric in scores.baseline.redefined:
         # A bound was meant for the values of the old definition; accepting the new one says that it still is.
         return replace(report_error(outcome, scores.baseline.redefined[outcome.metric]), acceptable=True)
     if check.id in corrected.errors:
@@ -225,7 +225,7 @@ def _ask_safely(check: RuleCheck, context: RuleContext, scores: Scores, correcte
     try:
         if check.id in corrected.by_check:
             tests = len(corrected.by_check)
-            context = replace(context, adjusted_p=corrected.by_check[check.id], tested_verdicts=tests)
+            context = replace(context, holm_factor=corrected.factors[check.id], tested_checks=tests)
         few = _report_too_few(outcome, check.rule, context)
         return few if few is not None else _ask_rule(outcome, check.rule, context)
     except IrevalError as error:
@@ -236,30 +236,39 @@ def _ask_safely(check: RuleCheck, context: RuleContext, scores: Scores, correcte
         return report_error(outcome, PluginError(make_exception_problem(_name_rule(check.rule), error)))
 
 
+VERDICTS: Mapping[RuleVerdict, Verdict] = {
+    "pass": "pass",
+    "warn": "pass",
+    "known_failure": "pass",
+    "inconclusive": "inconclusive",
+    "fail": "fail",
+}
+"""The verdict of an outcome, which says in its warnings what else a rule means."""
+
+
 def _ask_rule(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> Outcome:
     """Ask the function of a rule; what that of a plugin returns is looked at before it is used."""
     name = _name_rule(rule)
     result: object = rule.kind.check(rule.options, context)
     if not isinstance(result, RuleResult):
         return replace(outcome, headline=f"{name} returned {type(result).__name__}, not a RuleResult")
-    if result.verdict not in VERDICTS:
+    if result.verdict not in tuple(VERDICTS):
         allowed = f"a verdict is one of {', '.join(VERDICTS)}"
         return replace(outcome, headline=f"{name} returned {result.verdict!r}; {allowed}")
-    headline: object = rule.kind.describe(rule.options, context, result)
-    if not isinstance(headline, str) or not headline.strip():
-        return replace(outcome, headline=f"{name} described its result as {headline!r}; it returns a sentence")
+    if not isinstance(result.headline, str) or not result.headline.strip():
+        return replace(outcome, headline=f"{name} returned the headline {result.headline!r}; it is a sentence")
     decided = replace(  # under the names of results.json
         outcome,
-        verdict=result.verdict,
-        headline=headline,
+        verdict=VERDICTS[result.verdict],
+        headline=result.headline,
         sentence=result.sentence,
         figures=result.figures,
         queries=result.queries,
         more_queries=result.more_queries,
         worst=result.queries_title,
         facts=result.notes,
-        warning=result.warning,
-        broken=result.broken,
+        warning=result.verdict in ("warn", "known_failure", "inconclusive"),
+        broken=result.verdict == "known_failure",
         numbers=result.numbers,
         statistics=result.statistics,
     )
@@ -275,7 +284,7 @@ def _ask_rule(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> Outcome
     return replace(
         decided,
         numbers={**list_numbers(figures), **decided.numbers},
-        statistics=(*describe_statistics(figures, context.tested_verdicts), *decided.statistics),
+        statistics=(*describe_statistics(figures, context.tested_checks), *decided.statistics),
     )
 
 
@@ -353,7 +362,7 @@ def _has_something_to_check(prepared: PreparedCheck) -> bool:
 def _report_nothing_checked(inputs: Outcome, prepared: Sequence[PreparedCheck], scores: Scores) -> Outcome:
     """The outcome of the inputs of a suite whose rules had nothing to look at."""
     headline = "no rule of this suite judged anything"
-    new = any(_is_new(context) for check, context in prepared if context is not None and check.rule.kind.compares)
+    new = any(_is_new(context) for check, context in prepared if context is not None and check.rule.compares)
     remedy = "accept the current rankings" if new else "give it more queries, or lower min_queries"
     if not scores.population.counted_queries.any():
         headline += ": all queries are waived"
@@ -370,7 +379,7 @@ def _report_nothing_checked(inputs: Outcome, prepared: Sequence[PreparedCheck], 
 
 def _report_too_few(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> Outcome | None:
     """Decide on a slice that has no queries, or fewer than the rule wants; None if it has enough."""
-    if context.part.metric is None and not rule.kind.compares:
+    if context.part.metric is None and not rule.compares:
         return None
     if not _count_units(rule, context):
         return _report_no_values(outcome, rule, context)
@@ -386,7 +395,7 @@ def _has_enough(rule: RuleSpec, context: RuleContext) -> bool:
 
     A rule without a metric and without a baseline looks at lists, and there is always one.
     """
-    if context.part.metric is None and not rule.kind.compares:
+    if context.part.metric is None and not rule.compares:
         return True
     worth, _ = _measure_size(rule, context)
     if worth >= max(1, rule.options.query_minimum):
@@ -406,9 +415,9 @@ def _measure_size(rule: RuleSpec, context: RuleContext) -> tuple[float, str]:
 def _count_units(rule: RuleSpec, context: RuleContext) -> int:
     """The number of units of the slice that the rule looks at; queries, where it is about no metric."""
     if context.part.metric is None:
-        return context.places_on_both_sides().size
-    paired = rule.kind.compares and "reference" not in context.part.metric.needs
-    return (context.paired_values() if paired else context.values()).now.size
+        return context.paired_rows().size
+    paired = rule.compares and "reference" not in context.part.metric.needs
+    return (context.paired_values() if paired else context.values()).current.size
 
 
 def _decides_itself(rule: RuleSpec, context: RuleContext) -> bool:
@@ -423,7 +432,7 @@ def _report_no_values(outcome: Outcome, rule: RuleSpec, context: RuleContext) ->
         return replace(
             outcome, verdict="inconclusive", headline=f"all queries of {context.slice} are waived; not judged"
         )
-    if not rule.kind.compares:
+    if not rule.compares:
         return replace(outcome, headline=f"no query of {context.slice} counts")
     if _is_new(context):
         unknown = f"no query of {context.slice} is in the baseline yet; not judged"

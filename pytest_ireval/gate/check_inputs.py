@@ -100,7 +100,7 @@ def _share_of_unknown_documents(listed: Ids, scores: Scores, comparison: Compare
     judgments = scores.population.judgments
     if judgments is None or not len(listed):
         return 0.0
-    listed_before = (rankings.documents for rankings in comparison.reference.rankings)
+    listed_before = (rankings.documents for rankings in comparison.baseline.rankings)
     return float(1.0 - are_among(listed, [judgments.documents, *listed_before]).mean())
 
 
@@ -116,9 +116,9 @@ def _add_new_documents(outcome: Outcome, inputs: Inputs, scores: Scores) -> Outc
     comparison = _find_accepted(inputs, scores)
     if comparison is None or any(not options.where for options in rules):
         return outcome
-    called = scores.population.called
-    expected = frozenset(called(document) for options in rules for document in options.expected)
-    context = RuleContext(scores.population, comparison.current, comparison.reference, Part())
+    find_name = scores.population.find_current_name
+    expected = frozenset(find_name(document) for options in rules for document in options.expected)
+    context = RuleContext(scores.population, comparison.current, comparison.baseline, Part())
     found = find_prominent(context, expected)
     if not found.documents:
         return outcome
@@ -141,7 +141,7 @@ def _add_new_documents(outcome: Outcome, inputs: Inputs, scores: Scores) -> Outc
 
 def _find_accepted(inputs: Inputs, scores: Scores) -> ComparedSides | None:
     """What the rules compare with: the stored baseline, or the first reference that a rule names instead."""
-    if not any(rule.kind.compares for rule in inputs.suite.rules):
+    if not any(rule.compares for rule in inputs.suite.rules):
         return None
     if inputs.stored.baseline is not None:
         return scores.baseline.trusted

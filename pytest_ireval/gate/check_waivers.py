@@ -32,7 +32,7 @@ class WaivedLoss(NamedTuple):
 def find_losses_of_waived_queries(scores: Scores) -> Mapping[str, WaivedLoss]:
     """Score the waived queries alone, by every metric that a rule compares, on both sides."""
     collection, waived = scores.collection, scores.population.waived
-    parts = [part for rule in collection.suite.rules if rule.kind.compares for part in rule.parts]
+    parts = [part for rule in collection.suite.rules if rule.compares for part in rule.parts]
     metrics = {str(part.metric): part.metric for part in parts if part.metric is not None}
     compared = [
         each for each in metrics.values() if each.unit == "query" and not each.needs & {"reference", "sessions"}
@@ -44,7 +44,7 @@ def find_losses_of_waived_queries(scores: Scores) -> Mapping[str, WaivedLoss]:
     alone = replace(collection, population=replace(scores.population, waived=others))
     after, before = (
         score_rankings(alone, _keep_queries(side, waived), side.origin, metrics=compared).side.scored
-        for side in (scores.current, comparison.reference)
+        for side in (scores.current, comparison.baseline)
     )
     losses: dict[str, WaivedLoss] = {}
     for metric in compared:

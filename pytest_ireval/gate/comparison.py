@@ -5,46 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from pytest_ireval.baseline.record import Acceptance
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.score_rankings import QueryIds, add_overlaps, share_queries
 from pytest_ireval.gate.unjudged import UnjudgedEffects
-from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.rules.side import Side
-from pytest_ireval.rules.unjudged_effect import UnjudgedEffect
-
-
-class Effects(Protocol):
-    """What judgments of unjudged documents could change in a comparison."""
-
-    def measure(self, metric: Metric) -> UnjudgedEffect | None:
-        """The effect on one metric; None where no label would matter."""
-
-
-class NoEffects:
-    """Nothing depends on unjudged documents, as where values were made without documents."""
-
-    def measure(self, metric: Metric) -> UnjudgedEffect | None:  # noqa: ARG002 - whatever the metric is
-        """Always None."""
-        return None
+from pytest_ireval.rules.unjudged_effect import Effects, NoEffects
 
 
 @dataclass(frozen=True, eq=False)
 class ComparedSides:
-    """The current rankings and those of one reference."""
+    """The current rankings and those that a rule compares them with."""
 
     current: Side
-    """With the metrics that compare its lists with those of the reference."""
-    reference: Side
+    """With the metrics that compare its lists with those of the baseline."""
+    baseline: Side
     effects: Effects = field(default_factory=NoEffects)
 
     def has_values(self, metric: str) -> bool:
         """Tell whether a metric was computed on both sides."""
-        return self.current.has_values(metric) and self.reference.has_values(metric)
+        return self.current.has_values(metric) and self.baseline.has_values(metric)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +58,8 @@ class ScoredReference:
         return self.comparison is None and self.problem is None
 
 
-def compare(collection: Collection, current: Side, reference: Side, unknown: QueryIds) -> ComparedSides:
-    """Complete both sides for rules that compare them; ``unknown`` are queries that the reference does not have."""
-    ours, theirs = share_queries(collection, current, reference, unknown)
+def compare(collection: Collection, current: Side, baseline: Side, unknown: QueryIds) -> ComparedSides:
+    """Complete both sides for rules that compare them; ``unknown`` are queries that the baseline does not have."""
+    ours, theirs = share_queries(collection, current, baseline, unknown)
     ours = add_overlaps(collection, ours, theirs)
     return ComparedSides(ours, theirs, UnjudgedEffects(collection, ours, theirs))

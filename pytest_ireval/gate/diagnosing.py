@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytest_ireval.data.document_texts import find_titles
+from pytest_ireval.data.document_texts import DocumentTexts
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.last_run import LastRun, find_repeated_run
 from pytest_ireval.gate.score import Scores
@@ -21,23 +20,14 @@ from pytest_ireval.rules.planning import INPUTS, Check, select_rule_checks
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.ranking_change import MOST_NAMED, DiagnosesFound, RankingChange, run_diagnoses
 from pytest_ireval.rules.side import Side
-from pytest_ireval.sources.run import read_orders_by_rank
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import list_changes
 
 
-class DocumentTexts(NamedTuple):
-    """The fields of documents that the source returned, and the file that has more of them."""
-
-    returned: Mapping[str, Mapping[str, Any]]
-    file: Path | None
-
-
 def collect_document_texts(inputs: Inputs) -> DocumentTexts:
     """What is known of the titles and other fields of documents, by their current names."""
-    called = inputs.collection.population.called
-    file = inputs.suite.documents.fields
-    returned = {called(document): fields for document, fields in inputs.current.document_fields.items()}
+    find_name, file = inputs.collection.population.find_current_name, inputs.suite.documents.fields
+    returned = {find_name(document): fields for document, fields in inputs.current.document_fields.items()}
     return DocumentTexts(returned, None if file is None else file.path)
 
 
@@ -54,18 +44,18 @@ def diagnose_change(
     comparison = next((each.trusted for each in references if each.trusted is not None), None)
     if comparison is None or source is None:
         return DiagnosesFound((), ())
-    now, baseline = comparison.current, comparison.reference
-    metric, lost = _choose_metric(inputs.suite, scores.population, now, baseline, ordered)
-    document_texts = collect_document_texts(inputs)
+    current, baseline = comparison.current, comparison.baseline
+    metric, lost = _choose_metric(inputs.suite, scores.population, current, baseline, ordered)
     change = RankingChange(
         scores.population,
-        now,
+        current,
         baseline,
         metric,
         source_changed=scores.baseline.cause is not None and scores.baseline.cause.source,
-        ranked_lines=lambda: read_orders_by_rank(source.options, inputs.suite.path.parent),
-        titles=lambda wanted: find_titles(wanted, *document_texts),
-        removed_documents=frozenset(map(scores.population.called, inputs.current.missing_documents)),
+        document_texts=collect_document_texts(inputs),
+        source=source,
+        folder=inputs.suite.path.parent,
+        removed_documents=frozenset(map(scores.population.find_current_name, inputs.current.missing_documents)),
     )
     found = run_diagnoses(change, inputs.collection.registry.diagnoses, certain=not doubtful)
     if not lost:  # single queries lost, the whole did not: nothing is there to be explained
@@ -78,13 +68,13 @@ def diagnose_change(
 
 
 def _choose_metric(
-    suite: Suite, population: Population, now: Side, baseline: Side, doubtful: Sequence[Outcome]
+    suite: Suite, population: Population, current: Side, baseline: Side, doubtful: Sequence[Outcome]
 ) -> tuple[Metric | None, bool]:
     """The metric whose loss causes explain, and whether it is against the change: a rule says so, or its mean fell."""
     metrics = {
         str(each): each
         for each in suite.metrics
-        if each.unit == "query" and now.has_values(str(each)) and baseline.has_values(str(each))
+        if each.unit == "query" and current.has_values(str(each)) and baseline.has_values(str(each))
     }
     for outcome in doubtful:
         either_way = any(each.two_sided for each in outcome.figures)
@@ -94,7 +84,7 @@ def _choose_metric(
     names = [*(each.metric for each in doubtful), *(name for name in metrics if "timings" not in metrics[name].needs)]
     there = [metrics[name] for name in names if name in metrics]
     for metric in there:
-        context = RuleContext(population, now, baseline, Part(metric=metric))
+        context = RuleContext(population, current, baseline, Part(metric=metric))
         if context.sign * float(np.sum(context.paired_values().gain)) < 0:
             return metric, True
     return next(iter(there), None), False

@@ -11,12 +11,13 @@ import numpy as np
 
 from pytest_ireval.baseline.index_facts import IndexFacts
 from pytest_ireval.data.aliases import rename_documents
+from pytest_ireval.data.document_names import DocumentNames
 from pytest_ireval.data.formats.input_file import shorten_path
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import Fields, read_fields
 from pytest_ireval.data.views import keep_first_documents
 from pytest_ireval.errors import InputError, Problem, SourceError
-from pytest_ireval.gate.queries_and_judgments import Collection, DocumentNames, lowest_relevant_grade
+from pytest_ireval.gate.queries_and_judgments import Collection, lowest_relevant_grade
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.sources.answers import fetch_answers
@@ -63,7 +64,7 @@ def fetch_rankings(
 
     ``reference`` numbers the sources that rules compare with, so that each has recordings of its own.
     """
-    suite, names = collection.suite, collection.names
+    suite, names = collection.suite, collection.population.names
     looks_up_documents = source is suite.source and repetition == 1
     request = replace(
         make_request(collection),
@@ -138,7 +139,7 @@ def _add_recorded(askings: Iterable[RecordedAnswers | None]) -> RecordedAnswers 
 
 def _list_relevant_documents(collection: Collection) -> list[str]:
     """The relevant documents by the ids that the index has; empty where a group or a passage may be no document."""
-    written, names = collection.written_judgments, collection.names
+    written, names = collection.written_judgments, collection.population.names
     if written is None or names.groups or names.passages:
         return []
     judged = rename_documents(written, names.aliases)
@@ -187,7 +188,7 @@ def _add_fields(collection: Collection, answered: list[Rankings], rankings: list
 
     A document that has another name in the answer has the fields of either; the file may have old ids, or variants.
     """
-    suite, names = collection.suite, collection.names
+    suite, names = collection.suite, collection.population.names
     file = suite.documents.fields
     if file is None or not any("fields" in metric.needs for metric in suite.metrics):
         return rankings
@@ -195,8 +196,8 @@ def _add_fields(collection: Collection, answered: list[Rankings], rankings: list
     wanted = {document for each in (*rankings, *renamed_too) for document in each.documents.texts()}
     found_there = read_fields(shorten_path(file.path), wanted)
     known: dict[str, Mapping[str, Any]] = {}
-    for document in sorted(found_there, key=lambda each: names.called(each) != each):  # current names first
-        known.setdefault(names.called(document), found_there[document])
+    for document in sorted(found_there, key=lambda each: names.find_current_name(each) != each):  # current names first
+        known.setdefault(names.find_current_name(document), found_there[document])
     found = []
     for each in rankings:
         returned = each.fields or {}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.outcome import Outcome, SliceFigures
-from pytest_ireval.rules.context import RuleContext, ValuesOnBothSides
+from pytest_ireval.rules.context import PairedValues, RuleContext
 from pytest_ireval.rules.metric_change import compare_figures
 from pytest_ireval.rules.planning import MetricOnSlice
 from pytest_ireval.rules.worst_queries import list_worst_changes
@@ -22,7 +22,7 @@ class ComparedFigure(NamedTuple):
 
     held: MetricOnSlice
     context: RuleContext
-    values: ValuesOnBothSides
+    values: PairedValues
     figures: SliceFigures
     drop: float
     """The loss against the base; negative where it is better."""

@@ -67,7 +67,7 @@ def score_merge_base(collection: Collection, beginning: MergeBaseBaseline, store
 
 def score_baseline(collection: Collection, baseline: Baseline, origin: str, metrics: list[Metric]) -> Side:
     """Score a stored baseline under the judgments of ``collection``."""
-    rankings = [collection.names.in_rankings(each) for each in baseline.rankings]
+    rankings = [collection.population.names.in_rankings(each) for each in baseline.rankings]
     unknown = find_unknown_queries(collection, baseline)
     return score_rankings(collection, rankings, origin, unknown=unknown, metrics=metrics).side
 

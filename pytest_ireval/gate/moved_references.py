@@ -117,7 +117,7 @@ class _ReferenceComparer:
             usable = self.scores.find_reference(other.rule).trusted
             if usable is None:
                 return None  # the rule itself is an error
-            ours = usable.reference
+            ours = usable.baseline
         theirs = self._score_at_base(before, metric)
         queries = collection.population.queries.ids
         unknown = frozenset(query for query in queries if query not in theirs.position)

@@ -109,7 +109,7 @@ def _measure_gains(population: Population, held: MetricOnSlice, comparison: Comp
     if held.metric.aggregate != "mean" or not comparison.has_values(name):
         return np.zeros(0)
     values = _make_context(population, held, comparison).paired_values()
-    return differences(values.now, values.before)
+    return differences(values.current, values.baseline)
 
 
 def _measure_clustered_spread(population: Population, held: MetricOnSlice, comparison: ComparedSides) -> float | None:
@@ -121,7 +121,7 @@ def _measure_clustered_spread(population: Population, held: MetricOnSlice, compa
 
 
 def _make_context(population: Population, held: MetricOnSlice, comparison: ComparedSides) -> RuleContext:
-    return RuleContext(population, comparison.current, comparison.reference, Part(metric=held.metric), held.slice)
+    return RuleContext(population, comparison.current, comparison.baseline, Part(metric=held.metric), held.slice)
 
 
 def _key(held: MetricOnSlice) -> str:

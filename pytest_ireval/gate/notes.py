@@ -41,7 +41,7 @@ def list_notes(inputs: Inputs, scores: Scores) -> tuple[str, ...]:
         *_note_unranked_queries(scores),
         *_note_judged_shares(inputs.suite, scores),
         *scores.notes,
-        *note_noise(scores.population, scores.current, None if comparison is None else comparison.reference),
+        *note_noise(scores.population, scores.current, None if comparison is None else comparison.baseline),
         *_note_ending_waivers(inputs.suite, inputs.today),
     )
 

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_ireval.data.aliases import (
-    Groups,
-    collapse_variants,
-    find_group,
-    read_aliases,
-    read_groups,
-    rename_documents,
-)
+from pytest_ireval.data.aliases import read_aliases, read_groups
 from pytest_ireval.data.coerce import coerce_judgments, coerce_queries, describe_id_difference
+from pytest_ireval.data.document_names import DocumentNames
 from pytest_ireval.data.formats.input_file import shorten_path
 from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.judgments import Judgments, make_empty_judgments
 from pytest_ireval.data.queries import Queries
-from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import Preferences, SideData, WeightedPair, read_preferences
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.evaluating.evaluation import EvaluationSetup, prepare_evaluation
@@ -38,40 +29,6 @@ from pytest_ireval.statistics.differences import Floats
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_count, format_some
 
-if TYPE_CHECKING:
-    from pytest_ireval.data.aliases import Passages
-
-
-@dataclass(frozen=True, eq=False)
-class DocumentNames:
-    """Other names of documents: renamed ids, and groups of variants that count as one."""
-
-    aliases: Mapping[str, str]
-    groups: Groups
-    passages: Passages | None = None
-    """The judged passages that chunks count as; None: ids have no spans."""
-
-    def called(self, document: str, query: str = "") -> str:
-        """The current name of a document; with a query, a chunk is called like the passage that it counts as."""
-        found = find_group(self.aliases.get(document, document), self.groups)
-        return self.passages.name(found, query) if self.passages and query else found
-
-    def in_rankings(self, rankings: Rankings) -> Rankings:
-        """Rankings under the current names, with the first of several variants only."""
-        if rankings.fields and (self.aliases or self.groups):
-            fields: dict[str, Mapping[str, Any]] = {}
-            for document, known in rankings.fields.items():
-                fields.setdefault(self.called(document), known)
-            rankings = replace(rankings, fields=fields)
-        rankings = rename_documents(rankings, self.aliases) if self.aliases else rankings
-        rankings = collapse_variants(rankings, self.groups) if self.groups else rankings
-        return self.passages.in_rankings(rankings) if self.passages else rankings
-
-    def in_judgments(self, judgments: Judgments) -> Judgments:
-        """Judgments under the current names, with the first of several variants only."""
-        judgments = rename_documents(judgments, self.aliases) if self.aliases else judgments
-        return collapse_variants(judgments, self.groups) if self.groups else judgments
-
 
 @dataclass(frozen=True, eq=False)
 class Collection:
@@ -80,7 +37,6 @@ class Collection:
     suite: Suite
     registry: Registry
     population: Population
-    names: DocumentNames
     setting: EvaluationSetup | None
     """The metrics that need judgments; None for a suite without judgments, or without such metrics."""
     plain_setting: EvaluationSetup | None = None
@@ -127,7 +83,7 @@ def read_collection(
     weights = read_weights(suite, queries)
     if problems := list(check_clusters(suite, queries)):
         raise InputError(*problems)
-    population = Population(queries, judgments, weights, waived, names.called, number_clusters(suite, queries))
+    population = Population(queries, judgments, weights, waived, names, number_clusters(suite, queries))
     side_data = SideData(
         collection=documents.size,
         preferences=_read_preferences(suite, names),
@@ -138,7 +94,6 @@ def read_collection(
         suite=suite,
         registry=registry,
         population=population,
-        names=names,
         setting=None if judgments is None else _set_up_metrics(suite, registry, judgments, side_data, progress),
         plain_setting=_set_up_metrics(suite, registry, plain, side_data, progress),
         written_judgments=written,
@@ -152,7 +107,8 @@ def _read_preferences(suite: Suite, names: DocumentNames) -> Preferences | None:
     found = read_preferences(shorten_path(file.path))
     return {
         query: [
-            WeightedPair((names.called(each, query) for each in pair), getattr(pair, "weight", 1.0)) for pair in pairs
+            WeightedPair((names.find_current_name(each, query) for each in pair), getattr(pair, "weight", 1.0))
+            for pair in pairs
         ]
         for query, pairs in found.items()
     }

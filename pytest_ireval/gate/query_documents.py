@@ -26,6 +26,7 @@ from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange
 from pytest_ireval.results.suite_result import QueryCurve, QueryDocuments, RecallPrecision
 from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.query_changes import place_documents
 from pytest_ireval.rules.side import Scored, Side
 
 Curves = Mapping[str, QueryCurve]
@@ -45,7 +46,7 @@ def collect_query_documents(scores: Scores, outcomes: Sequence[Outcome]) -> tupl
     return tuple(
         QueryDocuments(
             query,
-            placed := context.placed_documents(query),
+            placed := place_documents(context, query),
             curves.get(query),
             earlier.get(query),
             _align_shares(placed, shares.get(query, {})),

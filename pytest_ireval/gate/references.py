@@ -113,11 +113,11 @@ def compare_with_anchor(inputs: Inputs, current: Side) -> ScoredReference:
         return ScoredReference(problem=error)
     if reference.comparison is None or reference.problem is not None:
         return ScoredReference(problem=reference.problem or BaselineError("the anchor was not scored"))
-    side = replace(reference.comparison.reference, origin=describe_anchor(anchor.accepted))
+    side = replace(reference.comparison.baseline, origin=describe_anchor(anchor.accepted))
     stored = inputs.stored.baseline
     return replace(
         reference,
-        comparison=replace(reference.comparison, reference=side),
+        comparison=replace(reference.comparison, baseline=side),
         acceptances=() if stored is None else tuple(list_acceptances_since(anchor, stored)),
     )
 
@@ -147,7 +147,7 @@ def compare_with_source(inputs: Inputs, current: Side, other: OtherReference) ->
 def _compare_with_stored(inputs: Inputs, current: Side, stored: Baseline, kind: _StoredKind) -> ScoredReference:
     """Score a stored reference, note what changed since it was accepted, and check that it still fits."""
     collection, prints = inputs.collection, inputs.fingerprints
-    stored = replace(stored, rankings=tuple(map(collection.names.in_rankings, stored.rankings)))
+    stored = replace(stored, rankings=tuple(map(collection.population.names.in_rankings, stored.rankings)))
     unknown = find_unknown_queries(collection, stored)
     origin = f"the {kind.noun} of {stored.accepted.date}"
     side = score_rankings(collection, stored.rankings, origin, unknown=unknown, curves=True).side

@@ -96,7 +96,9 @@ def restore_old_grades(collection: Collection, edits: Grades, now: Grades) -> Co
     for (query, document, subtopic), grade in {**now, **edits}.items():
         of_query = grades.setdefault(query, {})
         of_query[document] = {**of_query.get(document, {}), subtopic: grade} if subtopic else grade
-    judgments = collection.names.in_judgments(convert_judgments(grades, grades="float", origin="the judgments of then"))
+    judgments = collection.population.names.in_judgments(
+        convert_judgments(grades, grades="float", origin="the judgments of then")
+    )
     return replace(
         collection,
         population=replace(collection.population, judgments=judgments),
@@ -181,20 +183,20 @@ def find_regraded_since_baseline(inputs: Inputs, scores: Scores) -> Regraded | N
         return None
     if written is None or written.subtopics is not None:
         return None  # a baseline keeps one grade a document
-    return find_regraded(scores, list_kept_grades(stored), comparison.reference.rankings, _list_judged_figures(scores))
+    return find_regraded(scores, list_kept_grades(stored), comparison.baseline.rankings, _list_judged_figures(scores))
 
 
 def find_regraded_since_base(inputs: Inputs, scores: Scores, tree: Tree) -> Regraded | None:
     """What grades that changed since the merge base moved in favour of this branch."""
     at = inputs.merge_base.at if inputs.merge_base is not None else None
     stored = None if at is None else at.baseline
-    others = (each.comparison.reference for each in scores.others.values() if each.comparison is not None)
+    others = (each.comparison.baseline for each in scores.others.values() if each.comparison is not None)
     try:
         then = _read_grades_at_base(inputs, tree, stored)
     except IrevalError:  # the comparison of the suites says so
         return None
     if stored is not None:
-        reference: Sequence[Rankings] = [*map(inputs.collection.names.in_rankings, stored.rankings)]
+        reference: Sequence[Rankings] = [*map(inputs.collection.population.names.in_rankings, stored.rankings)]
     else:
         reference = next((each.rankings for each in others), ())
     return find_regraded(scores, then, reference, _list_judged_figures(scores)) if then and reference else None
@@ -225,7 +227,7 @@ def _list_judged_figures(scores: Scores) -> list[MetricOnSlice]:
     about = [
         (check.part.metric, check.slice)
         for check in select_rule_checks(checks)
-        if check.rule.kind.compares and check.part.metric is not None
+        if check.rule.compares and check.part.metric is not None
     ]
     judged = [(metric, each) for metric, each in about if metric.reads_judgments and "reference" not in metric.needs]
     metrics = {str(metric): metric for metric, _ in judged}

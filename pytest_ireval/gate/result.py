@@ -47,6 +47,7 @@ from pytest_ireval.rules.planning import (
     select_rule_checks,
 )
 from pytest_ireval.rules.population import Population
+from pytest_ireval.rules.query_changes import list_query_changes
 from pytest_ireval.rules.side import Scored, Side
 from pytest_ireval.rules.slices import WHOLE, Slice
 from pytest_ireval.statistics.differences import Floats
@@ -165,8 +166,8 @@ def _compare_with_base(inputs: Inputs, scores: Scores) -> SinceBase | None:
     context = RuleContext(scores.population, scores.current, theirs, Part(metric=there[0]))
     values = context.paired_values()
     order = np.argsort(context.sign * values.gain, kind="stable").tolist()
-    worst = [row for row in order if values.all_names[values.place[row]] in changed][:20]
-    return replace(found, rows=tuple(rows), queries=context.query_changes(values, worst))
+    worst = [row for row in order if values.all_names[values.rows[row]] in changed][:20]
+    return replace(found, rows=tuple(rows), queries=list_query_changes(context, values, worst))
 
 
 def _note_missing_plugins(registry: Registry) -> Iterator[str]:
@@ -280,7 +281,7 @@ def _list_rows(scores: Scores, metrics: Iterable[Metric], baseline: Side, slices
     rows = []
     for metric in metrics:
         context = RuleContext(scores.population, scores.current, baseline, Part(metric=metric))
-        figures = (compare_figures(context.with_slice(within)) for within in slices)
+        figures = (compare_figures(replace(context, slice=within)) for within in slices)
         rows += [SliceRow(str(metric), each) for each in figures if each.queries]
     return rows
 

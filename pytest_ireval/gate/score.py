@@ -55,13 +55,13 @@ class Scores:
     def baseline_side(self) -> Side | None:
         """The stored baseline, scored; None where it does not exist or could not be scored. Reports show it."""
         comparison = self.baseline.comparison
-        return None if comparison is None else comparison.reference
+        return None if comparison is None else comparison.baseline
 
     @property
     def trusted_baseline_side(self) -> Side | None:
         """The stored baseline, scored; None also where there is a reason not to compare with it. Figures rest on it."""
         trusted = self.baseline.trusted
-        return None if trusted is None else trusted.reference
+        return None if trusted is None else trusted.baseline
 
     @property
     def current_with_overlaps(self) -> Side:
@@ -75,7 +75,7 @@ class Scores:
 
     def compares_with_baseline(self, rule: RuleSpec) -> bool:
         """Tell whether a rule compares with the stored baseline, and not with what it names instead."""
-        return rule.kind.compares and self._find_place(rule) not in self.others
+        return rule.compares and self._find_place(rule) not in self.others
 
     def _find_place(self, rule: RuleSpec) -> int:
         for place, each in enumerate(self.collection.suite.rules):
@@ -113,7 +113,7 @@ class Scores:
 
     def replace_current(self, current: Side) -> Scores:
         """Put other current rankings in the place of those that the source returned."""
-        changed = self.map_comparisons(lambda each: compare(self.collection, current, each.reference, frozenset()))
+        changed = self.map_comparisons(lambda each: compare(self.collection, current, each.baseline, frozenset()))
         return replace(changed, current=current)
 
     def fill_baseline(self) -> Scores:
@@ -150,7 +150,7 @@ def score_inputs(inputs: Inputs) -> Scores:
         others |= {place: anchor for place, rule in rules if rule.options.facts.reference.anchored}
     for other in inputs.others:
         others |= dict.fromkeys(other.rules, compare_with_source(inputs, current, other))
-    reference = None if baseline.comparison is None else baseline.comparison.reference
+    reference = None if baseline.comparison is None else baseline.comparison.baseline
     counts = add_judged_shares(_count_inputs(inputs, scored), collection, current, reference)
     stored, beginning = inputs.stored.baseline, inputs.merge_base
     scores = Scores(

@@ -78,7 +78,7 @@ def _add_facts(outcome: Outcome, found: PossibleEffect | None) -> Outcome:
 def _depends_on_judgments(outcome: Outcome, check: RuleCheck) -> bool:
     """Tell whether it compares a metric of queries, and is against the change, or cannot tell."""
     metric = check.part.metric
-    if not check.rule.kind.compares or metric is None or metric.unit != "query":
+    if not check.rule.compares or metric is None or metric.unit != "query":
         return False
     return not outcome.missing_baseline and (outcome.verdict in ("fail", "inconclusive") or outcome.warning)
 
@@ -93,7 +93,7 @@ def _report_renamed_ids(outcome: Outcome) -> Outcome:
 def _find_possible_effect(check: RuleCheck, scores: Scores) -> PossibleEffect | None:
     """The possible effect on a check; None where no unjudged document matters."""
     context = make_context(check, scores)
-    found = None if context is None else context.unjudged(context.metric)
+    found = None if context is None else context.unjudged_effect()
     if context is None or found is None:
         return None
     inside = set(np.array(context.population.queries.ids, object)[context.population.mask(context.slice)].tolist())
@@ -113,14 +113,14 @@ def _describe_break_even(found: PossibleEffect) -> Iterator[str]:
     context, values, unjudged = found.context, found.context.paired_values(), found.unjudged
     new = [each for each in found.documents if each.now and not each.baseline and context.sign * each.effect > 0]
     weights = select_weights(context, values, weighted=found.weighted)
-    if not new or unjudged.all_new is None or not values.place.size or has_no_weight(weights):
+    if not new or unjudged.all_new is None or not values.rows.size or has_no_weight(weights):
         return
     alone = np.zeros(len(context.population.queries))
     np.add.at(
         alone, [context.population.queries.position[each.query] for each in new], [abs(each.effect) for each in new]
     )
-    alone = alone[values.place]
-    together = np.maximum(0.0, np.nan_to_num(context.sign * (unjudged.all_new[values.place] - values.gain)))
+    alone = alone[values.rows]
+    together = np.maximum(0.0, np.nan_to_num(context.sign * (unjudged.all_new[values.rows] - values.gain)))
     chances = np.where(together > 0, alone / np.where(together > 0, together, 1.0), 1.0)
     fall, allowed = _measure_fall(found)
     wanted = fall - allowed if fall > allowed else fall
@@ -138,10 +138,10 @@ def _measure_fall(found: PossibleEffect) -> tuple[float, float]:
     """The fall of the figure, and the allowed fall."""
     values = found.context.paired_values()
     weights = select_weights(found.context, values, weighted=found.weighted)
-    if not values.place.size or has_no_weight(weights):
+    if not values.rows.size or has_no_weight(weights):
         return 0.0, 0.0
     fall = -found.context.sign * weighted_mean(values.gain, weights)
-    return fall, found.tolerance.allowed(weighted_mean(values.before, weights))
+    return fall, found.tolerance.allowed(weighted_mean(values.baseline, weights))
 
 
 def _describe_needed(found: PossibleEffect, new: Sequence[ToJudge], share: float, fall: float, allowed: float) -> str:
@@ -164,7 +164,7 @@ def _describe_judged(found: PossibleEffect, new: Sequence[ToJudge]) -> str:
     often = np.bincount(ranks, minlength=size)
     judged = relevant = np.zeros(size, np.int64)
     if there is not None:
-        inside = found.context.population.mask(found.context.slice)[there.place] & (there.rank < size)
+        inside = found.context.population.mask(found.context.slice)[there.row] & (there.rank < size)
         judged = np.bincount(there.rank[inside], minlength=size)
         relevant = np.bincount(there.rank[inside & there.relevant], minlength=size)
     known = (often > 0) & (judged > 0)
@@ -182,9 +182,9 @@ def _describe_effect(found: PossibleEffect) -> Iterator[str]:
     context, values = found.context, found.context.paired_values()
     helping = sum(context.sign * each.effect > 0 for each in found.documents)
     weights = select_weights(context, values, weighted=found.weighted)
-    if not helping or not values.place.size or has_no_weight(weights):
+    if not helping or not values.rows.size or has_no_weight(weights):
         return
-    best = found.unjudged.best[values.place]
+    best = found.unjudged.best[values.rows]
     gain = weighted_mean(np.nan_to_num(context.sign * (best - values.gain)), weights)
     fall = -context.sign * weighted_mean(values.gain, weights)
     documents, it = format_count(helping, "unjudged document"), "it" if helping == 1 else "them"

@@ -116,8 +116,8 @@ class _Part(NamedTuple):
     """The results of one pair of askings, in the order of the judged queries."""
 
     pair: _Pair
-    condensed_now: Floats
-    condensed_before: Floats
+    condensed_current: Floats
+    condensed_baseline: Floats
     bounds: Bounds
     all_new: Floats
     """The difference where all documents that are new and unjudged have the top label."""
@@ -126,8 +126,8 @@ class _Part(NamedTuple):
 class UnjudgedEffects:
     """What judgments of unjudged documents could change in a comparison; each metric is measured once, when asked."""
 
-    def __init__(self, collection: Collection, current: Side, reference: Side) -> None:
-        self._collection, self._current, self._reference = collection, current, reference
+    def __init__(self, collection: Collection, current: Side, baseline: Side) -> None:
+        self._collection, self._current, self._baseline = collection, current, baseline
         self._measured: dict[str, UnjudgedEffect | None] = {}
         # The lists of both sides are joined and matched once for all metrics that look at the same queries and depth.
         self._joined: dict[tuple[int, frozenset[str]], JudgedRankings] = {}
@@ -147,15 +147,15 @@ class UnjudgedEffects:
 
     def _measure(self, metric: Metric) -> UnjudgedEffect | None:
         name = str(metric)
-        now, before = self._current.scored.get(name), self._reference.scored.get(name)
-        if now is None or before is None or name in self._reference.errors or self._collection.setting is None:
+        now, before = self._current.scored.get(name), self._baseline.scored.get(name)
+        if now is None or before is None or name in self._baseline.errors or self._collection.setting is None:
             return None
         metric = now.metric
         if metric.unit != "query" or metric.direction == "neither" or metric.needs & NOT_OF_LABELS or not metric.judged:
             return None
         undefined = np.isnan(now.values - before.values)
         valued = frozenset(query for query, no in zip(now.names, undefined.tolist(), strict=True) if not no)
-        pairs = [self._pair_lists(metric, both, valued) for both in _pair_askings(self._current, self._reference)]
+        pairs = [self._pair_lists(metric, both, valued) for both in _pair_askings(self._current, self._baseline)]
         if not any(pair.open.query.size and pair.scale[-1] > 0 and _heeds_labels(pair) for pair in pairs):
             return None
         return _average_pairs(self._collection.population, name, [_bound_pair(pair) for pair in pairs])
@@ -206,9 +206,9 @@ def _match_lists(
     return now, before, depth if depth < deepest else None
 
 
-def _pair_askings(now: Side, reference: Side) -> Iterator[tuple[Rankings, Rankings]]:
+def _pair_askings(current: Side, baseline: Side) -> Iterator[tuple[Rankings, Rankings]]:
     """Every asking of both sides equally often."""
-    ours, theirs = now.rankings, reference.rankings
+    ours, theirs = current.rankings, baseline.rankings
     for number in range(math.lcm(len(ours), len(theirs))):
         yield ours[number % len(ours)], theirs[number % len(theirs)]
 
@@ -269,8 +269,8 @@ def _average_pairs(population: Population, name: str, parts: Sequence[_Part]) ->
     low, high = placed([part.bounds.low for part in parts]), placed([part.bounds.high for part in parts])
     lower_is_better = parts[0].pair.metric.direction == "lower"
     return UnjudgedEffect(
-        condensed_now=placed([part.condensed_now for part in parts]),
-        condensed_before=placed([part.condensed_before for part in parts]),
+        condensed_current=placed([part.condensed_current for part in parts]),
+        condensed_baseline=placed([part.condensed_baseline for part in parts]),
         worst=high if lower_is_better else low,
         best=low if lower_is_better else high,
         exact=len(parts) == 1 and parts[0].bounds.exact,  # labels are not followed through several askings

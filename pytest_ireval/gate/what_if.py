@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from pytest_ireval.data.ids import concatenate_ids
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings, rank_lists
-from pytest_ireval.gate.comparison import ComparedSides, Effects
+from pytest_ireval.gate.comparison import ComparedSides
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.rules.new_document import Integers
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.side import Scored, Side
-from pytest_ireval.rules.unjudged_effect import UnjudgedEffect
+from pytest_ireval.rules.unjudged_effect import Effects, UnjudgedEffect
 from pytest_ireval.statistics.differences import Floats, Mask
 
 NO_LISTS = rank_lists({}, "nothing")
@@ -80,14 +80,14 @@ def mix(
     """
     return ComparedSides(
         mix_sides(one.current, other.current, marked, queries, lists=lists),
-        mix_sides(one.reference, other.reference, marked, queries, lists=lists),
+        mix_sides(one.baseline, other.baseline, marked, queries, lists=lists),
         MixedEffects(one, other, marked, queries.ids),
     )
 
 
 def mirror(comparison: ComparedSides) -> ComparedSides:
     """The same comparison with its sides exchanged."""
-    return ComparedSides(comparison.reference, comparison.current, MirroredEffects(comparison.effects))
+    return ComparedSides(comparison.baseline, comparison.current, MirroredEffects(comparison.effects))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +103,8 @@ class MirroredEffects:
             return None
         return replace(
             found,
-            condensed_now=found.condensed_before,
-            condensed_before=found.condensed_now,
+            condensed_current=found.condensed_baseline,
+            condensed_baseline=found.condensed_current,
             worst=-found.best,
             best=-found.worst,
         )
@@ -134,8 +134,8 @@ class MixedEffects:
         # all_new and peers are for the reports of red rules, which mixed scores have none of: they stay as they are.
         return replace(
             theirs,
-            condensed_now=choose(theirs.condensed_now, ours.condensed_now),
-            condensed_before=choose(theirs.condensed_before, ours.condensed_before),
+            condensed_current=choose(theirs.condensed_current, ours.condensed_current),
+            condensed_baseline=choose(theirs.condensed_baseline, ours.condensed_baseline),
             worst=choose(theirs.worst, ours.worst),
             best=choose(theirs.best, ours.best),
             exact=ours.exact and theirs.exact,
@@ -149,7 +149,7 @@ class MixedEffects:
 def _describe_known_values(comparison: ComparedSides, metric: Metric) -> UnjudgedEffect:
     """The effect where no value depends on a label."""
     name = str(metric)
-    now, before = comparison.current.scored[name].values, comparison.reference.scored[name].values
+    now, before = comparison.current.scored[name].values, comparison.baseline.scored[name].values
     return UnjudgedEffect(now, before, now - before, now - before, exact=True)
 
 
@@ -215,8 +215,8 @@ def take_population(population: Population, rows: Integers) -> Population:
 
 def take_comparison(comparison: ComparedSides, rows: Integers, queries: Queries) -> ComparedSides:
     """The comparison over these rows of the queries."""
-    current, reference = (take_values(side, rows, queries) for side in (comparison.current, comparison.reference))
-    return ComparedSides(current, reference, TakenEffects(comparison.effects, rows, frozenset(queries.ids)))
+    current, baseline = (take_values(side, rows, queries) for side in (comparison.current, comparison.baseline))
+    return ComparedSides(current, baseline, TakenEffects(comparison.effects, rows, frozenset(queries.ids)))
 
 
 def take_values(side: Side, rows: Integers, queries: Queries) -> Side:
@@ -246,8 +246,8 @@ class TakenEffects:
             return None
         return replace(
             found,
-            condensed_now=found.condensed_now[self.rows],
-            condensed_before=found.condensed_before[self.rows],
+            condensed_current=found.condensed_current[self.rows],
+            condensed_baseline=found.condensed_baseline[self.rows],
             worst=found.worst[self.rows],
             best=found.best[self.rows],
             documents=tuple(each for each in found.documents if each.query in self.queries),

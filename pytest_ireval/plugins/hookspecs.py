@@ -129,7 +129,7 @@ def ireval_sources() -> Iterable[SourceKind]:  # type: ignore[empty-body]  # a h
 def ireval_rules() -> Iterable[RuleKind]:  # type: ignore[empty-body]  # a hook's specification has no body
     """Return the kinds of rules this plugin adds: they decide about a change.
 
-    Called when the first suite of a run is read. ``@rule(name=…, options=…, describe=…)`` makes a kind of a function
+    Called when the first suite of a run is read. ``@rule(name=…, options=…)`` makes a kind of a function
     that takes its options and a ``RuleContext``, and returns a ``RuleResult``. Its name is a key under ``rules:`` in a
     suite.
 

@@ -40,7 +40,7 @@ class Part(NamedTuple):
     """The metric it is about, as it was asked for."""
     item: Any = None
     """The entry of the options that it checks, such as one expectation."""
-    place: tuple[str | int, ...] = ()
+    keys: tuple[str | int, ...] = ()
     """Keys below the rule's own that lead to it, so that messages name its line."""
 
     @property
@@ -59,25 +59,14 @@ class RuleKind(Generic[OfRule]):
     """A subclass of ``RuleOptions``: the allowed options under the key."""
     check: Callable[[OfRule, RuleContext], RuleResult]
     """``check(options, context) -> RuleResult``; see :class:`pytest_ireval.rules.context.RuleContext`."""
-    describe: Callable[[OfRule, RuleContext, RuleResult], str]
-    """``describe(options, context, result)``: the result in one sentence, with figures, the metric and the slice."""
     summary: str
     """One sentence, for documentation and editors."""
     parts: Callable[[OfRule], Iterable[Part]] | None = None
     """The parts of one rule; None: it has one, about ``options.metric`` if there is such an option."""
-    compares: bool = False
-    """It looks at the baseline; such a rule fails if there is none, and an update accepts it."""
-    compares_lists: bool = False
-    """It compares lists, not values. Its metrics, if any, need a ``reference``; those of others score one."""
-    needs_judgments: bool = True
-    allows_slices: bool = True
-    """``where`` and ``per`` make sense."""
-    id_ends_in_all: bool = False
-    """The id of a verdict on all queries ends in ``all``."""
     p_value: Callable[[OfRule, RuleContext], float | None] | None = None
     """``p_value(options, context)``: the p under which it would fail by evidence; None if evidence does not decide.
 
-    The gate asks it for every verdict of the suite, and hands the corrected p to ``check`` as ``context.adjusted``.
+    The gate asks it for every check of the suite, and corrects all p together: ``context.adjust_p(p)``.
     """
     origin: str = ""
 
@@ -167,34 +156,16 @@ def rule(
     *,
     name: str,
     options: type[OfRule],
-    describe: Callable[[OfRule, RuleContext, RuleResult], str],
     parts: Callable[[OfRule], Iterable[Part]] | None = None,
-    compares: bool = False,
-    compares_lists: bool = False,
-    needs_judgments: bool = True,
-    allows_slices: bool = True,
-    id_ends_in_all: bool = False,
     p_value: Callable[[OfRule, RuleContext], float | None] | None = None,
 ) -> Callable[[Callable[[OfRule, RuleContext], RuleResult]], RuleKind[OfRule]]:
-    """Make a kind of rule of ``check(options, context) -> RuleResult``; its docstring begins with its summary."""
+    """Make a kind of rule of ``check(options, context) -> RuleResult``; its docstring begins with its summary.
+
+    The options say what the rule looks at: it compares if they are ``ComparingOptions``.
+    """
 
     def make(check: Callable[[OfRule, RuleContext], RuleResult]) -> RuleKind[OfRule]:
-        if not callable(describe):
-            raise PluginError(f"{name}: describe={describe!r} is not a function")
-        return RuleKind(
-            name,
-            options,
-            check,
-            describe,
-            summary=_read_summary(name, options, check, "RuleOptions"),
-            parts=parts,
-            compares=compares,
-            compares_lists=compares_lists,
-            needs_judgments=needs_judgments,
-            allows_slices=allows_slices,
-            id_ends_in_all=id_ends_in_all,
-            p_value=p_value,
-        )
+        return RuleKind(name, options, check, _read_summary(name, options, check, "RuleOptions"), parts, p_value)
 
     return make
 

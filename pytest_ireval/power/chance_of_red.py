@@ -16,7 +16,7 @@ from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.gate.apply import apply_rules
 from pytest_ireval.gate.comparison import ComparedSides, ScoredReference
-from pytest_ireval.gate.queries_and_judgments import Collection, DocumentNames
+from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.power.outlook import SuiteData, estimate_spread
 from pytest_ireval.results.suite_result import QueryTable, RunResult
@@ -92,7 +92,7 @@ def _find_differences(data: SuiteData, run: RunResult | None) -> tuple[str, Mapp
 def _looks_at_values(check: RuleCheck, differences: Mapping[str, Floats]) -> bool:
     """Tell whether a rule looks at nothing but values of queries, now and in the baseline, whose moves are known."""
     metric = check.part.metric
-    if metric is None or (check.rule.kind.compares and not compares_with_baseline(check.rule)):
+    if metric is None or (check.rule.compares and not compares_with_baseline(check.rule)):
         return False
     # a time minus the difference of another query may be below 0; most rules about times only warn
     return str(metric) in differences and metric.unit == "query" and not metric.ratio
@@ -104,7 +104,7 @@ def _draw_changes(data: SuiteData, differences: Mapping[str, Floats]) -> Iterato
     ids = tuple(dict.fromkeys(query for each in stored.values() for query in each.values))
     queries = data.queries or Queries(ids, ("",) * len(ids))
     population = Population(queries, weights=data.weights, waived=data.waived)
-    collection = Collection(data.suite, data.registry, population, DocumentNames({}, {}), None)
+    collection = Collection(data.suite, data.registry, population, None)
     metrics = {str(check.part.metric): check.part.metric for check in data.checks if check.part.metric is not None}
     before = {
         name: Scored(metric, queries.ids, np.array([stored[name].values.get(query, np.nan) for query in queries.ids]))

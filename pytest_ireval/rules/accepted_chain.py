@@ -61,3 +61,8 @@ class AcceptedChain:
     def levels(self) -> tuple[float, ...]:
         """The level of each look so far; this one is tested at the last one."""
         return levels_of_looks(tuple(self.correlations()), LEVEL)
+
+    @property
+    def look_factor(self) -> float:
+        """What a p is multiplied by, so that it may be compared with 0.05 and not with the lower level of this look."""
+        return LEVEL / self.levels[-1]

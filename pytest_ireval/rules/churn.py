@@ -16,12 +16,12 @@ from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.wording import format_queries, format_slice
 from pytest_ireval.rules.worst_queries import list_lowest_values
 from pytest_ireval.suite.option_types import AmountText, MetricText, Number
-from pytest_ireval.suite.options import LESS, ComparingOptions
+from pytest_ireval.suite.options import LESS, ListOptions
 from pytest_ireval.suite.quantities import SHARE_ROUNDING
 from pytest_ireval.words import format_percent
 
 
-class ChurnOptions(ComparingOptions):
+class ChurnOptions(ListOptions):
     """The least similarity of two lists, and the number of queries that may have less."""
 
     overlap: MetricText = Field(
@@ -50,44 +50,35 @@ class ChurnOptions(ComparingOptions):
 
 
 def _list_parts(options: ChurnOptions) -> Iterator[Part]:
-    yield Part(metric=options.overlap, place=("overlap",))
+    yield Part(metric=options.overlap, keys=("overlap",))
 
 
-def _describe(options: ChurnOptions, context: RuleContext, result: RuleResult) -> str:
-    changed = format_queries(context, int(result.numbers["changed"]))
-    share = format_percent(result.numbers["share"], options.at_most.share)
-    return (
-        f"the list of {changed} of {result.figures[0].queries} ({share}) changed to {context.metric} below "
-        f"{options.below:g}{format_slice(context)} (at most {options.at_most})"
-    )
-
-
-@rule(
-    name="churn",
-    options=ChurnOptions,
-    describe=_describe,
-    parts=_list_parts,
-    compares=True,
-    compares_lists=True,
-    needs_judgments=False,
-)
+@rule(name="churn", options=ChurnOptions, parts=_list_parts)
 def churn(options: ChurnOptions, context: RuleContext) -> RuleResult:
-    """Limit how many queries get a very different list."""
+    """Limit how many queries get a very different list; needs no judgments."""
     values = context.values()
-    changed = int(np.count_nonzero(values.now < options.below))
-    size = values.now.size
+    size, changed = values.current.size, int(np.count_nonzero(values.current < options.below))
     if not size:
         raise InputError(f"no query has a list on both sides{format_slice(context)}")
     failed = changed > options.at_most.of(size) + SHARE_ROUNDING
-    mean = float(values.now.mean())
-    share = context.population.share(context.slice)
+    mean, weight = float(values.current.mean()), context.population.share(context.slice)
     lowest = list_lowest_values(context, values, failed=failed, first=changed)
     return RuleResult(
         "fail" if failed else "pass",
-        figures=(SliceFigures(str(context.slice), size, mean, share=share, over=failed),),
+        _describe(options, context, changed, size),
+        figures=(SliceFigures(str(context.slice), size, mean, share=weight, over=failed),),
         queries=lowest.queries,
         more_queries=lowest.omitted_count,
         queries_title="most different lists",
         numbers={"changed": float(changed), "share": changed / size},
         sentence=f"{format_queries(context, changed)} of {size} got a very different list.",
+    )
+
+
+def _describe(options: ChurnOptions, context: RuleContext, changed: int, size: int) -> str:
+    """``the list of 40 queries of 400 (10%) changed to RBO(p=0.9) below 0.5 (at most 5%)``."""
+    share = format_percent(changed / size, options.at_most.share)
+    return (
+        f"the list of {format_queries(context, changed)} of {size} ({share}) changed to {context.metric} below "
+        f"{options.below:g}{format_slice(context)} (at most {options.at_most})"
     )

@@ -44,7 +44,7 @@ def same_answers(change: RankingChange) -> Symptom | None:
 @diagnosis(name="no_answers", certain=True)
 def no_answers(change: RankingChange) -> Symptom | None:
     """Queries return nothing that returned something in the baseline."""
-    queries = [query for query in change.queries if change.count_before(query) and not change.count_now(query)]
+    queries = [query for query in change.queries if change.count_baseline(query) and not change.count_current(query)]
     return _make_symptom(
         change, queries, "return nothing now", "ask the search engine for one of these queries, and look at its errors."
     )
@@ -53,10 +53,12 @@ def no_answers(change: RankingChange) -> Symptom | None:
 @diagnosis(name="fewer_answers")
 def fewer_answers(change: RankingChange) -> Symptom | None:
     """Queries return less than half as many documents."""
-    queries = [query for query in change.moved_queries if 0 < len(change.now(query)) <= len(change.baseline(query)) / 2]
+    queries = [
+        query for query in change.moved_queries if 0 < len(change.current(query)) <= len(change.baseline(query)) / 2
+    ]
     if not queries:
         return None
-    before, now = (sorted(len(side(query)) for query in queries) for side in (change.baseline, change.now))
+    before, now = (sorted(len(side(query)) for query in queries) for side in (change.baseline, change.current))
     numbers = f"{now[0]}" if now[0] == now[-1] else f"{now[0]} to {now[-1]}"
     return _make_symptom(
         change,
@@ -92,13 +94,13 @@ def other_ids(change: RankingChange) -> Symptom | None:
 
 def _find_new_documents(change: RankingChange) -> dict[str, list[str]]:
     """By query, the documents that it lists now, that no query listed before, and that are not judged."""
-    now, judgments = change.now_side.rankings[0], change.population.judgments
+    now, judgments = change.current_side.rankings[0], change.population.judgments
     before = [rankings.documents for rankings in change.baseline_side.rankings]
     known = are_among(now.documents, before if judgments is None else [*before, judgments.documents])
     new_documents = {}
     for query in change.moved_queries:
-        ids = change.now(query)
-        first = int(now.first[change.now_side.position[query]]) if ids else 0
+        ids = change.current(query)
+        first = int(now.first[change.current_side.position[query]]) if ids else 0
         new = (~known[first : first + len(ids)]).tolist()
         if any(new):
             new_documents[query] = [each for each, marked in zip(ids, new, strict=True) if marked]
@@ -106,7 +108,7 @@ def _find_new_documents(change: RankingChange) -> dict[str, list[str]]:
 
 
 def _collect_ids(change: RankingChange, query: str, came: Sequence[str]) -> ChangedIds:
-    now, before = {*change.now(query)}, change.baseline(query)
+    now, before = {*change.current(query)}, change.baseline(query)
     listed = {*now, *before}
     judged = [document for document in change.grades(query) if document not in listed]
     return ChangedIds([document for document in before if document not in now], judged, came)
@@ -124,14 +126,14 @@ def answers_of_others(change: RankingChange) -> Symptom | None:
     suspects = {
         query: answers
         for query in change.moved_queries
-        if len(answers := change.now(query)[:TOP]) >= FEW and not _keeps_its_answers(change, query)
+        if len(answers := change.current(query)[:TOP]) >= FEW and not _keeps_its_answers(change, query)
     }
     owners: dict[tuple[str, ...], str] = {}
     keepers: dict[tuple[str, ...], dict[tuple[str, ...], str]] = defaultdict(dict)
     for query in change.compared_queries if suspects else ():  # those whose answers they are need not be drawn
         before = tuple(change.baseline_side.documents(query)[:TOP])
         owners.setdefault(before, query)
-        answers = tuple(change.now_side.documents(query)[:TOP])
+        answers = tuple(change.current_side.documents(query)[:TOP])
         # Two with different former lists are enough: a suspect differs from one of them. Of one list for all
         # queries, more would be compared with each suspect.
         if len(keepers[answers]) < 2 and _keeps_its_answers(change, query):
@@ -157,14 +159,14 @@ def answers_of_others(change: RankingChange) -> Symptom | None:
 
 def _keeps_its_answers(change: RankingChange, query: str) -> bool:
     """Tell whether at least half of a query's first documents were in its list before."""
-    answers = change.now(query)[:TOP]
+    answers = change.current(query)[:TOP]
     return 2 * len({*answers} & {*change.baseline(query)}) >= len(answers)
 
 
 @diagnosis(name="ascending_scores")
 def ascending_scores(change: RankingChange) -> Symptom | None:
     """The file's rank column contradicts its scores, and the ranks are those of the baseline."""
-    suspects = [query for query in change.moved_queries if _is_far(change.now(query), change.baseline(query))]
+    suspects = [query for query in change.moved_queries if _is_far(change.current(query), change.baseline(query))]
     by_rank = change.ranked_lines() if suspects else {}
     queries = []
     for query in suspects:
@@ -183,7 +185,7 @@ def ascending_scores(change: RankingChange) -> Symptom | None:
 @diagnosis(name="reversed_order")
 def reversed_order(change: RankingChange) -> Symptom | None:
     """The baseline's documents are in the opposite order."""
-    queries = [query for query in change.moved_queries if _is_reversed(change.now(query), change.baseline(query))]
+    queries = [query for query in change.moved_queries if _is_reversed(change.current(query), change.baseline(query))]
     return _make_symptom(
         change, queries, "list their documents in the opposite order", "check in which direction the search sorts."
     )
@@ -196,8 +198,8 @@ def _is_far(now: Sequence[str], before: Sequence[str]) -> bool:
 
 
 def _is_reversed(now: Sequence[str], before: Sequence[str]) -> bool:
-    place = {document: rank for rank, document in enumerate(before)}
-    ranks = [place[document] for document in now if document in place]
+    rank_before = {document: rank for rank, document in enumerate(before)}
+    ranks = [rank_before[document] for document in now if document in rank_before]
     if len(ranks) <= FEW or len(ranks) < ALIKE * min(len(now), len(before)) or ranks[0] < ranks[-1]:
         return False
     ranks = ranks[:: max(1, len(ranks) // (2 * TOP))]
@@ -210,7 +212,7 @@ def exchanged_ranks(change: RankingChange) -> Symptom | None:
     """A block of ranks has changed places with the next, or the first block is missing."""
     blocks: dict[tuple[str, int], list[str]] = defaultdict(list)
     for query in change.moved_queries:
-        lists = change.now(query), change.baseline(query)
+        lists = change.current(query), change.baseline(query)
         block = _find_page(*lists) or _find_block(*lists)
         if block is not None:
             blocks[block].append(query)
@@ -263,7 +265,7 @@ def one_document(change: RankingChange) -> Symptom | None:
     newly = defaultdict(list)
     formerly = Counter(document for query in change.queries for document in change.baseline(query)[:FEW])
     for query in change.moved_queries:
-        for document in set(change.now(query)[:FEW]) - set(change.baseline(query)[:TOP]):
+        for document in set(change.current(query)[:FEW]) - set(change.baseline(query)[:TOP]):
             newly[document].append(query)
     # A document that is good for many queries rises in those that it is judged for.
     for document, queries in newly.items():
@@ -283,7 +285,7 @@ def one_document(change: RankingChange) -> Symptom | None:
 def crowded_top(change: RankingChange) -> Symptom | None:
     """Variants of one document, whose ids differ in their ends or whose titles are alike, fill the top."""
     moved = change.sort_by_loss(list(change.moved_queries))
-    sides = change.now, change.baseline
+    sides = change.current, change.baseline
     titles = change.titles({document for query in moved[:TRIED] for side in sides for document in side(query)[:TOP]})
     for stem in (_strip_ending, lambda document: re.sub(r"[\W\d_]+", "", titles.get(document, "")).casefold()):
         crowds = {query: group for query in moved if (group := _find_crowd(change, query, stem))}
@@ -292,7 +294,7 @@ def crowded_top(change: RankingChange) -> Symptom | None:
     if not crowds:
         return None
     query = change.sort_by_loss(list(crowds))[0]
-    variants = [document for document in change.now(query)[:TOP] if document in crowds[query]]
+    variants = [document for document in change.current(query)[:TOP] if document in crowds[query]]
     examples = ", ".join(map(quote, variants[:EXAMPLES]))
     return _make_symptom(
         change,
@@ -304,11 +306,11 @@ def crowded_top(change: RankingChange) -> Symptom | None:
 
 def _find_crowd(change: RankingChange, query: str, stem: Callable[[str], str]) -> list[str]:
     """The documents of the largest group in the first ten, if it is much larger than any group was before."""
-    now, before = ([stem(document) for document in side(query)[:TOP]] for side in (change.now, change.baseline))
+    now, before = ([stem(document) for document in side(query)[:TOP]] for side in (change.current, change.baseline))
     name, size = _find_largest_group(now)
     if size < FEW or size < 3 * _find_largest_group(before)[1]:
         return []
-    return [each for each, group in zip(change.now(query)[:TOP], now, strict=True) if group == name]
+    return [each for each, group in zip(change.current(query)[:TOP], now, strict=True) if group == name]
 
 
 def _strip_ending(document: str) -> str:
@@ -326,7 +328,7 @@ def missing_part(change: RankingChange) -> Symptom | None:
     """All documents whose ids begin alike are gone: a shard, a source, a type."""
     lost_by_group, queries = Counter[str](), defaultdict(list)
     for query in change.moved_queries:
-        groups = Counter(map(_find_prefix, {*change.baseline(query)} - {*change.now(query)}))
+        groups = Counter(map(_find_prefix, {*change.baseline(query)} - {*change.current(query)}))
         lost_by_group.update(groups)
         for group in groups:
             queries[group].append(query)
@@ -354,13 +356,13 @@ def gone_documents(change: RankingChange) -> Symptom | None:
         documents = f"{format_count(len(removed), 'document')}, such as {quote(min(removed))}"
         words = f"lost relevant documents that the index no longer has: {documents}"
         return _make_symptom(change, queries, words, "restore them, or judge again if they were removed on purpose.")
-    there = {document for query in change.queries for document in change.now(query)}
+    there = {document for query in change.queries for document in change.current(query)}
     lost = {document for query in change.moved_queries for document in change.baseline(query)[: TOP // 2]} - there
     if lost and change.is_sample:  # queries that were not drawn may find them
-        there.update(document for query in change.compared_queries for document in change.now_side.documents(query))
+        there.update(document for query in change.compared_queries for document in change.current_side.documents(query))
     queries, missing = [], set[str]()
     for query in change.moved_queries:
-        before, now = change.baseline(query), change.now(query)
+        before, now = change.baseline(query), change.current(query)
         lost = {*before[: TOP // 2]} - there
         if lost and len(now) >= FEW and {*now[: TOP // 2]} <= {*before}:  # nothing new took their places
             queries.append(query)

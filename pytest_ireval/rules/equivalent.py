@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.plugin_types import rule
-from pytest_ireval.results.outcome import SliceFigures, Verdict
+from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.drift import describe_look, warn_of_many_looks
-from pytest_ireval.rules.evidence import Decision, correction_factor, decide, p_for_suite
+from pytest_ireval.rules.evidence import Decision, decide, is_significant, is_testable
 from pytest_ireval.rules.metric_change import MetricChange, compute_figures, select_weights
-from pytest_ireval.rules.result import RuleResult
+from pytest_ireval.rules.result import RuleResult, RuleVerdict
 from pytest_ireval.rules.wording import (
     describe_open_judgments,
     describe_units,
@@ -46,45 +45,12 @@ class EquivalentOptions(AlwaysEvidenceOptions, WeightedOptions):
         return self
 
 
-class _Details(NamedTuple):
-    change: MetricChange
-    decision: Decision
-
-
-def _describe(options: EquivalentOptions, context: RuleContext, result: RuleResult) -> str:
-    details: _Details = result.details
-    change, decision = details.change, details.decision
-    figures = result.figures[0]
-    within = f"less than {options.tolerance} either way"
-    if decision.verdict == "pass":
-        words = f"it moved by {within}" if change.evidence.changed else "nothing changed"
-    elif decision.doubt == "chance" and change.effective_size < options.query_minimum:
-        words = explain_few(options, change)
-    elif decision.doubt == "chance":
-        between = ": the change lies between the two"
-        words = explain_doubt(change, figures, f"whether it moved by {within}", enough=between)
-    else:
-        words = f"it moved, and {options.tolerance} or more is not ruled out"
-    if decision.relabeled is not None:
-        words += f"; {describe_open_judgments(decision.relabeled)}"
-    forced = "; on_inconclusive: fail" if decision.is_forced else ""
-    moved = f"{format_metric(context, figures)} {format_move(figures, absolute=not change.compares_ratios)}"
-    return f"{moved}{format_slice(context)}{_format_interval(change, figures)}: {words}{forced}"
-
-
 def _p_value(options: EquivalentOptions, context: RuleContext) -> float | None:
     change = _measure_change(options, context)
-    return p_for_suite(options, change, lambda: _test(change).p_moved)
+    return _test(change).p_moved if is_testable(options, change) else None
 
 
-@rule(
-    name="equivalent",
-    options=EquivalentOptions,
-    describe=_describe,
-    compares=True,
-    id_ends_in_all=True,
-    p_value=_p_value,
-)
+@rule(name="equivalent", options=EquivalentOptions, p_value=_p_value)
 def equivalent(options: EquivalentOptions, context: RuleContext) -> RuleResult:
     """A metric does not move by more than a tolerance in either direction."""
     change = _measure_change(options, context)
@@ -92,20 +58,18 @@ def equivalent(options: EquivalentOptions, context: RuleContext) -> RuleResult:
     if figures.change is None or figures.tolerance is None:
         raise missing_figure_error(change)
     p = _test(change).p_moved
-    factor = correction_factor(options, context, p)
-    decision = decide(options, change, lambda other: _check_move(options, other, factor), two_sided=True)
+    decision = decide(options, change, lambda other: _check_move(options, other), two_sided=True)
+    figures = replace(figures, p=p, adjusted=context.adjust_p(p), over=decision.verdict == "fail", two_sided=True)
     worst = list_worst_changes(context, change.values, failed=decision.verdict != "pass")
-    failed = decision.verdict == "fail"
     return RuleResult(
         decision.verdict,
-        figures=(replace(figures, p=p, adjusted=min(1.0, factor * p), over=failed, two_sided=True),),
+        _describe(options, change, figures, decision),
+        figures=(figures,),
         queries=worst.queries,
         more_queries=worst.omitted_count,
         sentence=f"{figures.worse} of {figures.queries} queries got worse, {figures.better} better.",
         notes=tuple(warn_of_many_looks(context)),
         statistics=(*describe_look(context), *describe_units(change)),
-        warning=decision.verdict == "inconclusive",
-        details=_Details(change, decision),
     )
 
 
@@ -120,7 +84,7 @@ def _test(change: MetricChange) -> Equivalence:
     return equivalence(change.gains, allowed, weights=change.weights, clusters=change.clusters)
 
 
-def _check_move(options: EquivalentOptions, change: MetricChange, factor: float) -> Verdict:
+def _check_move(options: EquivalentOptions, change: MetricChange) -> RuleVerdict:
     if not change.evidence.changed:
         return "pass"
     if change.effective_size < options.query_minimum:
@@ -128,7 +92,26 @@ def _check_move(options: EquivalentOptions, change: MetricChange, factor: float)
     test = _test(change)
     if test.p < LEVEL:
         return "pass"
-    return "fail" if min(1.0, factor * test.p_moved) < LEVEL else "inconclusive"
+    return "fail" if is_significant(options, change.context, test.p_moved, change.effective_size) else "inconclusive"
+
+
+def _describe(options: EquivalentOptions, change: MetricChange, figures: SliceFigures, decision: Decision) -> str:
+    within = f"less than {options.tolerance} either way"
+    if decision.verdict == "pass":
+        words = f"it moved by {within}" if change.evidence.changed else "nothing changed"
+    elif decision.doubt == "chance" and change.effective_size < options.query_minimum:
+        words = explain_few(options, change)
+    elif decision.doubt == "chance":
+        between = ": the change lies between the two"
+        words = explain_doubt(change, figures, f"whether it moved by {within}", enough=between)
+    else:
+        words = f"it moved, and {options.tolerance} or more is not ruled out"
+    if decision.relabeled is not None:
+        words += f"; {describe_open_judgments(decision.relabeled)}"
+    forced = "; on_inconclusive: fail" if decision.is_forced else ""
+    context = change.context
+    moved = f"{format_metric(context, figures)} {format_move(figures, absolute=not change.compares_ratios)}"
+    return f"{moved}{format_slice(context)}{_format_interval(change, figures)}: {words}{forced}"
 
 
 def _format_interval(change: MetricChange, figures: SliceFigures) -> str:
@@ -137,5 +120,5 @@ def _format_interval(change: MetricChange, figures: SliceFigures) -> str:
         return ""
     low, high = f"{figures.low:+.3f}", f"{figures.high:+.3f}"
     if change.compares_ratios:
-        low, high = (f"{100 * end / change.baseline:+.1f}%" for end in (figures.low, figures.high))
+        low, high = (f"{100 * end / change.baseline_mean:+.1f}%" for end in (figures.low, figures.high))
     return f" ({figures.level * 100:.4g}% interval {low} to {high})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field, GetJsonSchemaHandler, model_validator
@@ -13,7 +13,8 @@ from pydantic.json_schema import JsonSchemaValue
 from pytest_ireval.errors import InputError, SuiteError, did_you_mean, quote
 from pytest_ireval.plugins.plugin_types import Part, rule
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.result import RuleResult
+from pytest_ireval.rules.query_changes import make_query_change
+from pytest_ireval.rules.result import RuleResult, RuleVerdict
 from pytest_ireval.rules.side import Side
 from pytest_ireval.suite.option_types import Text, Texts, Whole
 from pytest_ireval.suite.options import IN_PARTS, Options, RuleOptions
@@ -66,7 +67,7 @@ class Expectation(Options):
 
     @property
     def label(self) -> str:
-        """Its place in ids: ``q044.order``."""
+        """Its name in ids: ``q044.order``."""
         return self.name or f"{self.query}.{self.document or ('order' if self.order else 'never')}"
 
 
@@ -92,105 +93,89 @@ class ExpectOptions(RuleOptions):
 
 def _list_parts(options: ExpectOptions) -> Iterator[Part]:
     for number, expectation in enumerate(options.expectations):
-        yield Part(label=expectation.label, item=expectation, place=(number,))
+        yield Part(label=expectation.label, item=expectation, keys=(number,))
 
 
-class _Details(NamedTuple):
-    top: int
-    answers: Sequence[Mapping[str, int]]
-    """For each answer of the source, the ranks of the documents that the expectation names, as far as it has them."""
-    wrong_answers: Sequence[Mapping[str, int]]
-    """Those that are not as expected."""
-
-
-def _describe(options: ExpectOptions, context: RuleContext, result: RuleResult) -> str:  # noqa: ARG001 - the part has it
-    """``d7 is at #12 for query 'mug' (expected in the top 3)``."""
-    expectation: Expectation = context.part.item
-    details: _Details = result.details
-    answers, wrong_answers = details.answers, details.wrong_answers
-    text = _describe_ranks(expectation, (wrong_answers or answers)[0], details.top) if answers else ""
-    if expectation.query in context.population.waived:
-        return f"query {quote(expectation.query)} is waived" + (f", and fails: {text}" if wrong_answers else "")
-    if wrong_answers and len(answers) > 1:
-        return f"{text} in {len(wrong_answers)} of {len(answers)} answers"
-    return text
-
-
-@rule(
-    name="expect",
-    options=ExpectOptions,
-    describe=_describe,
-    parts=_list_parts,
-    needs_judgments=False,
-    allows_slices=False,
-)
+@rule(name="expect", options=ExpectOptions, parts=_list_parts)
 def expect(options: ExpectOptions, context: RuleContext) -> RuleResult:  # noqa: ARG001 - the part has it
-    """Require documents of single queries at the wanted ranks."""
+    """Require documents of single queries at the wanted ranks; needs no judgments."""
     expectation: Expectation = context.part.item
-    query = expectation.query
+    query, depth = expectation.query, context.current.depth
     waived = query in context.population.waived
-    top = expectation.top or context.now.depth
-    missing = [number for number, rankings in enumerate(context.now.rankings, 1) if query not in rankings.queries]
+    top = expectation.top or depth
+    missing = [number for number, rankings in enumerate(context.current.rankings, 1) if query not in rankings.queries]
     if not waived and missing:
         raise _missing_query_error(context, query, missing)
-    if not waived and top > context.now.depth:
-        raise SuiteError(f"looks at the first {top} documents, but the suite keeps only {context.now.depth} (depth)")
+    if not waived and top > depth:
+        raise SuiteError(f"looks at the first {top} documents, but the suite keeps only {depth} (depth)")
     answers: list[dict[str, int]] = []
-    if not missing and top <= context.now.depth:
-        answers = [_find_ranks(expectation, context, asking) for asking in range(len(context.now.rankings))]
+    if not missing and top <= depth:
+        answers = [_find_ranks(expectation, context, asking) for asking in range(len(context.current.rankings))]
     wrong = [ranks for ranks in answers if not _is_fulfilled(expectation, ranks, top)]
-    details = _Details(top, answers, wrong)
+    text = _describe_ranks(expectation, (wrong or answers)[0], top) if answers else ""
     if waived:
+        headline = f"query {quote(query)} is waived" + (f", and fails: {text}" if wrong else "")
         note = "this expectation is not checked until the waiver ends"
-        return RuleResult("pass", notes=(note,), warning=bool(wrong), broken=bool(wrong), details=details)
+        return RuleResult("known_failure" if wrong else "pass", headline, notes=(note,))
+    unknown = _find_unknown_documents(expectation, context)
+    row, query_text = context.population.queries.position.get(query), context.population.queries.text_of(query)
+    named = f"{query} ({quote(query_text)})" if query_text else query
+    return RuleResult(
+        _choose_verdict(expectation, is_fulfilled=not wrong, has_unknown=bool(unknown)),
+        f"{text} in {len(wrong)} of {len(answers)} answers" if wrong and len(answers) > 1 else text,
+        queries=() if row is None else (make_query_change(context, row),),
+        queries_title="query",
+        sentence=f"Expected of {named}: {_describe_wish(expectation, top)}.",
+        notes=tuple(_list_notes(expectation, context, unknown, is_fulfilled=not wrong)),
+    )
+
+
+def _choose_verdict(expectation: Expectation, *, is_fulfilled: bool, has_unknown: bool) -> RuleVerdict:
+    if is_fulfilled:
+        return "warn" if expectation.known_failure or has_unknown else "pass"
+    return "known_failure" if expectation.known_failure else "fail"
+
+
+def _list_notes(
+    expectation: Expectation, context: RuleContext, unknown: Sequence[str], *, is_fulfilled: bool
+) -> Iterator[str]:
     known = expectation.known_failure
-    notes = []
     if known:
         passes = f"it passes now: remove the known failure {known} from the suite"
-        notes.append(f"known failure: {known}" if wrong else passes)
-    if wrong and _has_equal_scores(expectation, context):
+        yield passes if is_fulfilled else f"known failure: {known}"
+    if not is_fulfilled and _has_equal_scores(expectation, context):
         same = "other documents have the same score; they are ordered by document id"
-        notes.append(f"{same}, unless the suite has ties: input")
-    unknown = _find_unknown_documents(expectation, context)
+        yield f"{same}, unless the suite has ties: input"
     if unknown:
-        notes.append(f"no judgment, ranking or baseline has {format_some(unknown)}: check the id")
-    place, text = context.population.queries.position.get(query), context.population.queries.text_of(query)
-    return RuleResult(
-        "fail" if wrong and not known else "pass",
-        queries=() if place is None else (context.query_change(place),),
-        queries_title="query",
-        sentence=f"Expected of {query}{f' ({quote(text)})' if text else ''}: {_describe_wish(expectation, top)}.",
-        notes=tuple(notes),
-        warning=bool(known or unknown),
-        broken=bool(wrong and known),
-        details=details,
-    )
+        yield f"no judgment, ranking or baseline has {format_some(unknown)}: check the id"
 
 
 def _missing_query_error(context: RuleContext, query: str, missing: Sequence[int]) -> InputError:
     known = context.population.queries.position
     meant = "" if query in known else did_you_mean(query, known)
-    answers = "" if len(context.now.rankings) == 1 else f" of answer {', '.join(map(str, missing))}"
+    answers = "" if len(context.current.rankings) == 1 else f" of answer {', '.join(map(str, missing))}"
     return InputError(f"query {quote(query)} is not in the rankings{answers}" + (f"; {meant}" if meant else ""))
 
 
 def _find_ranks(expectation: Expectation, context: RuleContext, asking: int) -> dict[str, int]:
     """The ranks of the documents that the expectation names, which are looked up by their current names."""
-    ranks = {document: rank for rank, document in enumerate(context.now.documents(expectation.query, asking), 1)}
-    named = {name: context.population.called(name, expectation.query) for name in expectation.documents}
+    ranks = {document: rank for rank, document in enumerate(context.current.documents(expectation.query, asking), 1)}
+    named = {name: context.population.find_current_name(name, expectation.query) for name in expectation.documents}
     return {name: ranks[now] for name, now in named.items() if now in ranks}
 
 
 def _find_unknown_documents(expectation: Expectation, context: RuleContext) -> list[str]:
     """The documents under ``never`` that nobody has ever judged or found: a misspelled id never shows."""
-    query, called = expectation.query, context.population.called
-    sides = [context.now, *([context.stored] if context.stored is not None else [])]
+    query, find_name = expectation.query, context.population.find_current_name
+    sides = [context.current, *([context.stored] if context.stored is not None else [])]
     near = {*context.population.grades(query), *(document for side in sides for document in side.documents(query))}
-    unknown = [name for name in expectation.never if not near & {name, called(name, query)}]
+    unknown = [name for name in expectation.never if not near & {name, find_name(name, query)}]
     if not unknown:
         return []
-    known = context.now.remember(("documents of all queries", context.stored), lambda: _list_documents(context, sides))
-    return [name for name in unknown if not known & {name, called(name, query)}]
+    known = context.current.remember(
+        ("documents of all queries", context.stored), lambda: _list_documents(context, sides)
+    )
+    return [name for name in unknown if not known & {name, find_name(name, query)}]
 
 
 def _list_documents(context: RuleContext, sides: Sequence[Side]) -> set[str]:
@@ -235,9 +220,9 @@ def _describe_wish(expectation: Expectation, top: int) -> str:
 
 def _has_equal_scores(expectation: Expectation, context: RuleContext) -> bool:
     """Tell whether a named document has the same score as others."""
-    rankings = context.now.rankings[0]
-    place = context.now.position[expectation.query]
-    rows = slice(int(rankings.first[place]), int(rankings.first[place + 1]))
+    rankings = context.current.rankings[0]
+    row = context.current.position[expectation.query]
+    rows = slice(int(rankings.first[row]), int(rankings.first[row + 1]))
     ties = rankings.tied_to[rows] > rankings.tied_from[rows]
     tied = {document for document, is_tied in zip(rankings.ranking(expectation.query), ties, strict=True) if is_tied}
-    return any(context.population.called(name, expectation.query) in tied for name in expectation.documents)
+    return any(context.population.find_current_name(name, expectation.query) in tied for name in expectation.documents)

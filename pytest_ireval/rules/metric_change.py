@@ -13,7 +13,7 @@ from pytest_ireval.errors import MetricError, Problem
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregate_values
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.context import RuleContext, ValuesOnBothSides
+from pytest_ireval.rules.context import PairedValues, RuleContext
 from pytest_ireval.statistics.differences import Floats, differences
 from pytest_ireval.statistics.estimate import Counts, Weighting, weighting
 from pytest_ireval.statistics.mean_evidence import FEWEST, MeanEvidence, mean_evidence
@@ -32,7 +32,7 @@ class MetricChange:
     """A metric on a slice, on both sides."""
 
     context: RuleContext
-    values: ValuesOnBothSides
+    values: PairedValues
     tolerance: Tolerance | None = None
     """None where the rule sets none."""
     weights: Floats | None = None
@@ -45,13 +45,13 @@ class MetricChange:
     @property
     def has_testable_mean(self) -> bool:
         """True if there is a mean of several units to test."""
-        return self.context.metric.aggregate == "mean" and self.values.now.size > 1 and not self.has_no_weight
+        return self.context.metric.aggregate == "mean" and self.values.current.size > 1 and not self.has_no_weight
 
     @property
     def clusters(self) -> Counts | None:
         """The number of the cluster of each unit; None where each was drawn for itself."""
         clusters = self.context.population.clusters
-        return None if clusters is None or self.context.metric.unit != "query" else clusters[self.values.place]
+        return None if clusters is None or self.context.metric.unit != "query" else clusters[self.values.rows]
 
     @cached_property
     def weighting(self) -> Weighting:
@@ -70,7 +70,7 @@ class MetricChange:
 
     @property
     def compares_ratios(self) -> bool:
-        """True if it is about the mean of log(now / before), and figures are geometric means."""
+        """True if it is about the mean of log(current / baseline), and figures are geometric means."""
         return self.by_evidence and self.context.metric.ratio
 
     @property
@@ -83,10 +83,10 @@ class MetricChange:
         """The gain of each unit; a loss is negative, whichever values of the metric are better."""
         if self.assumed_gains is not None:
             return self.assumed_gains
-        now, before = self.values.now, self.values.before
+        current, baseline = self.values.current, self.values.baseline
         if self.compares_ratios:
-            now, before = self._logarithms(now), self._logarithms(before)
-        return self.context.sign * differences(now, before)
+            current, baseline = self._logarithms(current), self._logarithms(baseline)
+        return self.context.sign * differences(current, baseline)
 
     def _logarithms(self, values: Floats) -> Floats:
         if (zeros := np.flatnonzero(values <= 0)).size:
@@ -107,28 +107,28 @@ class MetricChange:
         return aggregate_values(values, self.context.metric.aggregate)
 
     @cached_property
-    def baseline(self) -> float:
+    def baseline_mean(self) -> float:
         """The mean of the baseline, which is geometric where ratios are compared; 0 without values."""
         if self.compares_ratios:
-            return self.compute_figure(self.values.before) or 0.0
-        return weighted_mean(self.values.before, self.weights) if self.values.before.size else 0.0
+            return self.compute_figure(self.values.baseline) or 0.0
+        return weighted_mean(self.values.baseline, self.weights) if self.values.baseline.size else 0.0
 
     @property
     def fall(self) -> float:
         """How far the figure got worse, in its own unit; below 0 it got better."""
         if self.assumed_gains is not None:
             return -weighted_mean(self.assumed_gains, self.weights)
-        now, before = self.compute_figure(self.values.now), self.compute_figure(self.values.before)
-        return -self.context.sign * ((now or 0.0) - (before or 0.0))
+        current, baseline = self.compute_figure(self.values.current), self.compute_figure(self.values.baseline)
+        return -self.context.sign * ((current or 0.0) - (baseline or 0.0))
 
     def fell_beyond(self, allowed: float) -> bool:
         """Tell whether the figure fell by more than this, and not by rounding alone."""
-        return self.fall > allowed + ROUNDING * max(1.0, abs(self.baseline))
+        return self.fall > allowed + ROUNDING * max(1.0, abs(self.baseline_mean))
 
     @property
     def allowed_fall(self) -> float | None:
         """The allowed fall of the figure."""
-        return None if self.tolerance is None else self.tolerance.allowed(self.baseline)
+        return None if self.tolerance is None else self.tolerance.allowed(self.baseline_mean)
 
     @property
     def allowed_loss(self) -> float | None:
@@ -144,14 +144,14 @@ class MetricChange:
             return None
         if self.compares_ratios:
             return np.full(self.gains.size, self.allowed_loss or 0.0)
-        toward = 1.0 if self.baseline >= 0 else -1.0
-        margins: Floats = self.tolerance.relative * toward * self.values.before + self.tolerance.absolute
+        toward = 1.0 if self.baseline_mean >= 0 else -1.0
+        margins: Floats = self.tolerance.relative * toward * self.values.baseline + self.tolerance.absolute
         return margins
 
     def to_figure_change(self, gain: float) -> float:
         """The change of the figure with this mean gain."""
         sign = self.context.sign
-        return self.baseline * math.expm1(sign * gain) if self.compares_ratios else sign * gain
+        return self.baseline_mean * math.expm1(sign * gain) if self.compares_ratios else sign * gain
 
     @cached_property
     def evidence(self) -> MeanEvidence:
@@ -171,13 +171,13 @@ def weighted_mean(values: Floats, weights: Floats | None) -> float:
     return math.fsum((values * weights).tolist()) / math.fsum(weights.tolist())
 
 
-def select_weights(context: RuleContext, values: ValuesOnBothSides, *, weighted: bool) -> Floats | None:
+def select_weights(context: RuleContext, values: PairedValues, *, weighted: bool) -> Floats | None:
     """The weight of each unit; None where all count the same."""
     weights = context.population.weights
-    return weights[values.place] if weighted and weights is not None else None
+    return weights[values.rows] if weighted and weights is not None else None
 
 
-def compare_figures(context: RuleContext, values: ValuesOnBothSides | None = None) -> SliceFigures:
+def compare_figures(context: RuleContext, values: PairedValues | None = None) -> SliceFigures:
     """The figures with a baseline, over the units that both sides have."""
     return compute_figures(MetricChange(context, context.paired_values() if values is None else values))
 
@@ -195,8 +195,8 @@ def compute_figures(change: MetricChange) -> SliceFigures:
     figures = SliceFigures(
         slice=str(context.slice),
         queries=int(gains.size),
-        now=change.compute_figure(values.now),
-        baseline=change.compute_figure(values.before),
+        now=change.compute_figure(values.current),
+        baseline=change.compute_figure(values.baseline),
         worse=int(np.count_nonzero(gains < 0)),
         better=int(np.count_nonzero(gains > 0)),
         same=int(np.count_nonzero(gains == 0)),

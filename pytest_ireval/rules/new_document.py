@@ -15,10 +15,11 @@ from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import SuiteError, quote
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.query_changes import make_query_change
 from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.wording import format_queries, format_slice
 from pytest_ireval.suite.option_types import AmountText, Texts, Whole
-from pytest_ireval.suite.options import LESS, MORE, ComparingOptions
+from pytest_ireval.suite.options import LESS, MORE, ListOptions
 from pytest_ireval.suite.quantities import SHARE_ROUNDING
 from pytest_ireval.words import format_count, format_percent
 
@@ -35,7 +36,7 @@ NAMED = 3
 Integers = NDArray[np.int64]
 
 
-class NewDocumentOptions(ComparingOptions):
+class NewDocumentOptions(ListOptions):
     """The ranks that count, the number of queries with a new document there, and the expected documents."""
 
     at: Annotated[Whole, LESS] = Field(TOP, description="How many documents at the top of a ranking are looked at.")
@@ -57,10 +58,10 @@ class NewDocumentOptions(ComparingOptions):
 
 @dataclass(frozen=True, eq=False)
 class NewDocument:
-    """A document at the top that the baseline does not list: its ranks, and the places of the queries, all unjudged."""
+    """A document at the top that the baseline does not list: its ranks, and the rows of the queries, all unjudged."""
 
     document: str
-    places: Integers
+    rows: Integers
     ranks: Integers
     judged: int | None
     """The number of other queries where it is new at the top, and judged. None without judgments."""
@@ -69,7 +70,7 @@ class NewDocument:
         """``d7 is new in the top 3 of 40 of 400 queries (rank 1, unjudged)``."""
         low, high = int(self.ranks.min()), int(self.ranks.max())
         ranks = f"rank {low}" if low == high else f"ranks {low} to {high}"
-        of = f"{self.places.size} of {format_count(queries, 'query')}{where}"
+        of = f"{self.rows.size} of {format_count(queries, 'query')}{where}"
         unjudged = ", unjudged" if self.judged is not None else ""
         judged = f" there, judged for {format_count(self.judged, 'other query')}" if self.judged else ""
         return f"{self.document} is new in the top {at} of {of} ({ranks}{unjudged}{judged})"
@@ -93,48 +94,35 @@ class NewDocuments(NamedTuple):
         return f"expected: [{', '.join(quote(new.document) for new in self.documents[:NAMED])}]"
 
 
-def _describe(options: NewDocumentOptions, context: RuleContext, result: RuleResult) -> str:
-    failing: NewDocuments = result.details
-    if failing.documents:
-        return f"{failing.describe(options.at, format_slice(context))}; at most {options.at_most} are allowed"
-    too_many = f"more than {options.at_most} of {format_queries(context, failing.queries)}"
-    return f"no document is new in the top {options.at} of {too_many}{format_slice(context)}"
-
-
-@rule(
-    name="new_document",
-    options=NewDocumentOptions,
-    describe=_describe,
-    compares=True,
-    compares_lists=True,
-    needs_judgments=False,
-)
+@rule(name="new_document", options=NewDocumentOptions)
 def new_document(options: NewDocumentOptions, context: RuleContext) -> RuleResult:
-    """Limit how many queries have the same new, unjudged document at the top."""
-    depth = context.now.depth
+    """Limit how many queries have the same new, unjudged document at the top; needs no judgments."""
+    depth = context.current.depth
     if options.at > depth:
         raise SuiteError(f"looks at the first {options.at} documents, but the suite keeps only {depth} (depth)")
-    compared = context.places_on_both_sides()
+    compared = context.paired_rows()
     size = compared.size
-    expected = {context.population.called(document) for document in options.expected}
+    expected = {context.population.find_current_name(document) for document in options.expected}
     candidates = [new for new in _find_new(context, compared, options.at, 2) if new.document not in expected]
     failing = NewDocuments(
-        [new for new in candidates if new.places.size > options.at_most.of(size) + SHARE_ROUNDING], size
+        [new for new in candidates if new.rows.size > options.at_most.of(size) + SHARE_ROUNDING], size
     )
-    most = max((new.places.size for new in candidates), default=0)
+    most = max((new.rows.size for new in candidates), default=0)
     numbers = {"queries": float(most), "share": most / size}
     if not failing.documents:
-        return RuleResult("pass", numbers=numbers, details=failing)
+        too_many = f"more than {options.at_most} of {format_queries(context, size)}"
+        headline = f"no document is new in the top {options.at} of {too_many}{format_slice(context)}"
+        return RuleResult("pass", headline, numbers=numbers)
     first = failing.documents[0]
     them = "it" if len(failing.documents) == 1 else "them"
     return RuleResult(
         "fail",
-        queries=tuple(context.query_change(place) for place in first.places[:100].tolist()),
+        f"{failing.describe(options.at, format_slice(context))}; at most {options.at_most} are allowed",
+        queries=tuple(make_query_change(context, row) for row in first.rows[:100].tolist()),
         queries_title="queries with this document",
         numbers=numbers,
-        sentence=f"{first.document} came to the top for {format_percent(first.places.size / size)} of the queries.",
+        sentence=f"{first.document} came to the top for {format_percent(first.rows.size / size)} of the queries.",
         notes=(f"if you expect {them}, add {failing.option} to the rule",),
-        details=failing,
     )
 
 
@@ -143,53 +131,55 @@ def find_prominent(context: RuleContext, expected: frozenset[str] = frozenset())
 
     Queries of one cluster are one find, unless they are half of the suite.
     """
-    compared = context.places_on_both_sides()
-    candidates = _find_new(context, compared, min(TOP, context.now.depth), FEWEST) if compared.size >= FEWEST else []
+    compared = context.paired_rows()
+    candidates = (
+        _find_new(context, compared, min(TOP, context.current.depth), FEWEST) if compared.size >= FEWEST else []
+    )
     if not candidates:
         return NewDocuments((), compared.size)
     clusters = context.population.clusters
     cluster_of = np.arange(len(context.population.queries)) if clusters is None else clusters
     least = max(FEWEST, int(np.ceil(SHARE * np.unique(cluster_of[compared]).size - SHARE_ROUNDING)))
 
-    def is_prominent(places: Integers) -> bool:
-        return np.unique(cluster_of[places]).size >= least or places.size >= max(FEWEST, HALF * compared.size)
+    def is_prominent(rows: Integers) -> bool:
+        return np.unique(cluster_of[rows]).size >= least or rows.size >= max(FEWEST, HALF * compared.size)
 
-    prominent = [new for new in candidates if new.document not in expected and is_prominent(new.places)]
+    prominent = [new for new in candidates if new.document not in expected and is_prominent(new.rows)]
     return NewDocuments(prominent, compared.size)
 
 
-class _Rows(NamedTuple):
-    """Documents of some queries: the query of each as a place among those of the suite, and its rank."""
+class _Listed(NamedTuple):
+    """Documents of some queries: for each the row of its query among those of the suite, and its rank."""
 
-    place: Integers
+    row: Integers
     rank: Integers
     ids: Ids
 
 
-def _list_rows(context: RuleContext, rankings: Rankings, places: Integers, depth: int | None = None) -> _Rows:
+def _list_documents(context: RuleContext, rankings: Rankings, rows: Integers, depth: int | None = None) -> _Listed:
     """The first ``depth`` documents of some queries, or all of them; in the order of the queries and ranks."""
     ids = context.population.queries.ids
     position = {query: i for i, query in enumerate(rankings.queries)}
-    known = np.array([position.get(ids[place], -1) for place in places.tolist()], np.int64)
-    places, known = places[known >= 0], known[known >= 0]
+    known = np.array([position.get(ids[row], -1) for row in rows.tolist()], np.int64)
+    rows, known = rows[known >= 0], known[known >= 0]
     length = rankings.first[known + 1] - rankings.first[known]
     length = length if depth is None else np.minimum(length, depth)
     begin = np.cumsum(length) - length
     rank = np.arange(int(length.sum())) - np.repeat(begin, length) + 1
     documents = rankings.documents.take(np.repeat(rankings.first[known], length) + rank - 1)
-    return _Rows(np.repeat(places, length), rank, documents)
+    return _Listed(np.repeat(rows, length), rank, documents)
 
 
 def _find_new(context: RuleContext, compared: Integers, at: int, least: int) -> list[NewDocument]:
     """Documents that are new, and unjudged, in the top of ``least`` queries or more; those of most queries first."""
-    top = _list_rows(context, context.now.rankings[0], compared, at)
+    top = _list_documents(context, context.current.rankings[0], compared, at)
     distinct, code = number_ids(top.ids)
     kept = np.flatnonzero(np.bincount(code)[code] >= least)
     if not kept.size:
         return []
-    pair = _number_pairs(context, top.place[kept], code[kept])
-    new = ~np.isin(pair, _pairs_before(context, np.unique(top.place[kept]), distinct))
-    known = np.isin(pair, _judged_pairs(context, distinct))
+    pair = _number_pairs(context, top.row[kept], code[kept])
+    new = ~np.isin(pair, _number_baseline_pairs(context, np.unique(top.row[kept]), distinct))
+    known = np.isin(pair, _number_judged_pairs(context, distinct))
     judgments = context.population.judgments is not None
     unjudged = kept[new & ~known]
     by_document = unjudged[np.argsort(code[unjudged], kind="stable")]
@@ -200,28 +190,28 @@ def _find_new(context: RuleContext, compared: Integers, at: int, least: int) -> 
     for number in np.flatnonzero(often >= least).tolist():
         rows = by_document[end[number] - often[number] : end[number]]
         judged = int(judged_elsewhere[number]) if judgments else None
-        documents.append(NewDocument(top.ids[int(rows[0])], top.place[rows], top.rank[rows], judged))
-    return sorted(documents, key=lambda new: (-new.places.size, new.document))
+        documents.append(NewDocument(top.ids[int(rows[0])], top.row[rows], top.rank[rows], judged))
+    return sorted(documents, key=lambda new: (-new.rows.size, new.document))
 
 
-def _number_pairs(context: RuleContext, place: Integers, document: Integers) -> Integers:
+def _number_pairs(context: RuleContext, row: Integers, document: Integers) -> Integers:
     """A number for each query and document; -1 for other documents."""
-    return np.where(document < 0, -1, document * len(context.population.queries) + place)
+    return np.where(document < 0, -1, document * len(context.population.queries) + row)
 
 
-def _pairs_before(context: RuleContext, places: Integers, documents: Ids) -> Integers:
+def _number_baseline_pairs(context: RuleContext, rows: Integers, documents: Ids) -> Integers:
     """Such pairs of the baseline's rankings, of all askings."""
     assert context.baseline is not None  # noqa: S101 - it was asked for above
-    lists = [_list_rows(context, rankings, places) for rankings in context.baseline.rankings]
-    return np.concatenate([_number_pairs(context, rows.place, find_ids(rows.ids, documents)) for rows in lists])
+    lists = [_list_documents(context, rankings, rows) for rankings in context.baseline.rankings]
+    return np.concatenate([_number_pairs(context, listed.row, find_ids(listed.ids, documents)) for listed in lists])
 
 
-def _judged_pairs(context: RuleContext, documents: Ids) -> Integers:
+def _number_judged_pairs(context: RuleContext, documents: Ids) -> Integers:
     """Such pairs of the judgments."""
     judgments = context.population.judgments
     if judgments is None:
         return np.zeros(0, np.int64)
     position = context.population.queries.position
-    place = np.array([position.get(query, -1) for query in judgments.queries], np.int64)[judgments.query]
-    there = np.flatnonzero(place >= 0)
-    return _number_pairs(context, place[there], find_ids(judgments.documents.take(there), documents))
+    row = np.array([position.get(query, -1) for query in judgments.queries], np.int64)[judgments.query]
+    there = np.flatnonzero(row >= 0)
+    return _number_pairs(context, row[there], find_ids(judgments.documents.take(there), documents))

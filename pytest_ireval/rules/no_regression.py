@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 from pydantic import Field, model_validator
 
 from pytest_ireval.errors import SuiteError
 from pytest_ireval.plugins.plugin_types import rule
-from pytest_ireval.results.outcome import SliceFigures, Verdict
+from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.drift import describe_drift, describe_look, list_losses, warn_of_many_looks
-from pytest_ireval.rules.evidence import Decision, correction_factor, decide, p_for_suite, relabel_unjudged
+from pytest_ireval.rules.evidence import Decision, decide, is_significant, is_testable, relabel_unjudged
 from pytest_ireval.rules.metric_change import (
     MetricChange,
     compute_figures,
@@ -22,7 +21,7 @@ from pytest_ireval.rules.metric_change import (
     distance_to_worst,
     select_weights,
 )
-from pytest_ireval.rules.result import RuleResult
+from pytest_ireval.rules.result import RuleResult, RuleVerdict
 from pytest_ireval.rules.slices import WHOLE, slice_where
 from pytest_ireval.rules.wording import (
     describe_bounds,
@@ -109,51 +108,16 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
         return self
 
 
-class _Details(NamedTuple):
-    """What the sentence needs beside the figures."""
-
-    change: MetricChange
-    tolerance: Tolerance
-    decision: Decision
-    broken_hard_limit: Tolerance | None
-    """The hard limit, if the metric fell beyond it."""
-
-
-def _describe(options: NoRegressionOptions, context: RuleContext, result: RuleResult) -> str:
-    details: _Details = result.details
-    change, decision, figures = details.change, details.decision, result.figures[0]
-    if details.broken_hard_limit is not None:
-        return describe_fall(context, figures, details.broken_hard_limit, f"hard limit {details.broken_hard_limit}")
-    significance = ", statistically significant" if decision.significant else ""
-    fall = describe_fall(context, figures, details.tolerance, f"tolerance {details.tolerance}{significance}")
-    if not decision.doubt:
-        return fall
-    if decision.relabeled is not None:
-        reason = describe_condensed(change, decision.relabeled)
-    elif change.effective_size < options.query_minimum:
-        reason = f"{explain_few(options, change)}{format_needed(figures)}"
-    else:
-        reason = explain_doubt(change, figures, "this from chance")
-    return f"{fall}: {describe_doubt(decision, reason, format_worst(context, result.queries))}"
-
-
 def _p_value(options: NoRegressionOptions, context: RuleContext) -> float | None:
     """The p of a fall, if evidence decides."""
     tolerance = options.tolerance.of(context.slice.value)
     if not options.by_evidence or tolerance is None:
         return None
     change = _measure_change(options, context, tolerance)
-    return p_for_suite(options, change, lambda: change.evidence.p_worse)
+    return change.evidence.p_worse if is_testable(options, change) else None
 
 
-@rule(
-    name="no_regression",
-    options=NoRegressionOptions,
-    describe=_describe,
-    compares=True,
-    id_ends_in_all=True,
-    p_value=_p_value,
-)
+@rule(name="no_regression", options=NoRegressionOptions, p_value=_p_value)
 def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleResult:
     """A metric does not fall below the baseline by more than a tolerance."""
     tolerance = options.tolerance.of(context.slice.value)
@@ -165,13 +129,17 @@ def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleRes
         raise missing_figure_error(change)
     hard_limit = _choose_hard_limit(options, change, tolerance)
     is_hard_limit_broken = hard_limit is not None and _is_beyond(hard_limit, change)
-    factor = correction_factor(options, context, change.evidence.p_worse) if options.by_evidence else 1.0
-    decision = _decide(options, change, factor, is_hard_limit_broken=is_hard_limit_broken)
-    figures = _complete_figures(options, figures, change, factor, decision)
+    decision = _decide(options, change, is_hard_limit_broken=is_hard_limit_broken)
+    figures = _complete_figures(options, figures, change, decision)
     worst = list_worst_changes(context, change.values, failed=decision.verdict != "pass")
+    if hard_limit is not None and is_hard_limit_broken:
+        headline = describe_fall(context, figures, hard_limit, f"hard limit {hard_limit}")
+    else:
+        headline = _describe(options, change, tolerance, figures, decision, format_worst(context, worst.queries))
     sentences = describe_drift(change, figures), describe_worse_queries(context, figures, worst)
     return RuleResult(
         decision.verdict,
+        headline,
         figures=(figures, *_compare_other_slices(options, context)),
         queries=worst.queries,
         more_queries=worst.omitted_count,
@@ -179,34 +147,52 @@ def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleRes
         sentence=" ".join(filter(None, sentences)),
         notes=tuple(_list_notes(options, change, figures, decision)),
         statistics=tuple(_list_statistics(change, figures)) if options.by_evidence else (),
-        warning=decision.verdict == "inconclusive",
-        details=_Details(change, tolerance, decision, hard_limit if is_hard_limit_broken else None),
     )
 
 
-def _decide(
-    options: NoRegressionOptions, change: MetricChange, factor: float, *, is_hard_limit_broken: bool
-) -> Decision:
+def _describe(
+    options: NoRegressionOptions,
+    change: MetricChange,
+    tolerance: Tolerance,
+    figures: SliceFigures,
+    decision: Decision,
+    worst_queries: str,
+) -> str:
+    """``nDCG@10 fell 3.4% (tolerance 2%): 60 queries cannot tell this from chance; worst queries: …``."""
+    significance = ", statistically significant" if decision.significant else ""
+    fall = describe_fall(change.context, figures, tolerance, f"tolerance {tolerance}{significance}")
+    if not decision.doubt:
+        return fall
+    if decision.relabeled is not None:
+        reason = describe_condensed(change, decision.relabeled)
+    elif change.effective_size < options.query_minimum:
+        reason = f"{explain_few(options, change)}{format_needed(figures)}"
+    else:
+        reason = explain_doubt(change, figures, "this from chance")
+    return f"{fall}: {describe_doubt(decision, reason, worst_queries)}"
+
+
+def _decide(options: NoRegressionOptions, change: MetricChange, *, is_hard_limit_broken: bool) -> Decision:
     if not options.by_evidence:
         return Decision("fail" if change.fell_beyond(change.allowed_fall or 0.0) else "pass")
     if is_hard_limit_broken:
         # So large a fall is red even where chance, or judgments still to come, could explain it.
         return Decision("fail")
-    return decide(options, change, lambda other: _check_fall(options, other, factor))
+    return decide(options, change, lambda other: _check_fall(options, other))
 
 
 def _complete_figures(
-    options: NoRegressionOptions, figures: SliceFigures, change: MetricChange, factor: float, decision: Decision
+    options: NoRegressionOptions, figures: SliceFigures, change: MetricChange, decision: Decision
 ) -> SliceFigures:
-    """The figures with the decision, and with what the correction for the suite's other verdicts changes."""
+    """The figures with the decision, and with what the correction for the suite's other checks changes."""
     is_failure = decision.verdict == "fail"
     if not options.by_evidence:
         return replace(figures, over=is_failure)
-    needed = figures.needed
-    if factor > 1 and needed is not None and change.allowed_fall:
-        # Each of many verdicts is tested at a lower level, which takes more queries.
-        needed = count_needed_queries(change, change.allowed_loss or 0.0, LEVEL / factor)
-    return replace(figures, over=is_failure, adjusted=min(1.0, factor * change.evidence.p_worse), needed=needed)
+    context, needed = change.context, figures.needed
+    if context.correction > 1 and needed is not None and change.allowed_fall:
+        # Each of many checks is tested at a lower level, which takes more queries.
+        needed = count_needed_queries(change, change.allowed_loss or 0.0, LEVEL / context.correction)
+    return replace(figures, over=is_failure, adjusted=context.adjust_p(change.evidence.p_worse), needed=needed)
 
 
 def _measure_change(options: NoRegressionOptions, context: RuleContext, tolerance: Tolerance | None) -> MetricChange:
@@ -215,17 +201,17 @@ def _measure_change(options: NoRegressionOptions, context: RuleContext, toleranc
     return MetricChange(context, values, tolerance, weights, by_evidence=options.by_evidence)
 
 
-def _check_fall(options: NoRegressionOptions, change: MetricChange, factor: float) -> Verdict:
-    """The verdict without a hard limit; ``factor`` corrects the p for the suite's other verdicts."""
+def _check_fall(options: NoRegressionOptions, change: MetricChange) -> RuleVerdict:
+    """The verdict by evidence, without a hard limit."""
     if not change.fell_beyond(change.allowed_fall or 0.0):
         return "pass"
-    enough = change.effective_size >= options.query_minimum
-    return "fail" if enough and min(1.0, factor * change.evidence.p_worse) < LEVEL else "inconclusive"
+    p, size = change.evidence.p_worse, change.effective_size
+    return "fail" if is_significant(options, change.context, p, size) else "inconclusive"
 
 
 def _is_beyond(hard_limit: Tolerance, change: MetricChange) -> bool:
     """Tell whether the metric fell by more; a tolerance in another unit may be larger, and then counts."""
-    return change.fell_beyond(max(hard_limit.allowed(change.baseline), change.allowed_fall or 0.0))
+    return change.fell_beyond(max(hard_limit.allowed(change.baseline_mean), change.allowed_fall or 0.0))
 
 
 def _list_numbers(options: NoRegressionOptions, change: MetricChange, hard_limit: Tolerance | None) -> dict[str, float]:
@@ -233,7 +219,7 @@ def _list_numbers(options: NoRegressionOptions, change: MetricChange, hard_limit
         return {}
     numbers = {"p": change.evidence.p_worse}
     if hard_limit is not None:
-        numbers["hard_limit"] = hard_limit.allowed(change.baseline)
+        numbers["hard_limit"] = hard_limit.allowed(change.baseline_mean)
     return numbers
 
 
@@ -244,10 +230,10 @@ def _choose_hard_limit(options: NoRegressionOptions, change: MetricChange, toler
     hard_limit = options.hard_limit
     # Harmless changes since a release add up, so there is no default against an anchor.
     if hard_limit is None and not options.against.anchored:
-        room = distance_to_worst(change.context.metric, change.baseline)
-        hard_limit = default_hard_limit(tolerance, change.baseline, room, change.effective_size)
+        room = distance_to_worst(change.context.metric, change.baseline_mean)
+        hard_limit = default_hard_limit(tolerance, change.baseline_mean, room, change.effective_size)
     # A share of a baseline of 0 is 0, which every fall exceeds: it limits nothing.
-    return hard_limit if hard_limit is not None and hard_limit.allowed(change.baseline) else None
+    return hard_limit if hard_limit is not None and hard_limit.allowed(change.baseline_mean) else None
 
 
 def default_hard_limit(tolerance: Tolerance, baseline: float, room: float | None, queries: float) -> Tolerance:
@@ -274,15 +260,15 @@ def _compare_other_slices(options: NoRegressionOptions, context: RuleContext) ->
         compared = (other.population, other.baseline, str(other.metric), other.slice)
         key = ("figures of a slice", *compared, options.weighted, options.by_evidence)
         # Remembered, so that a column of many values is not compared again for each of them.
-        return other.now.remember(key, lambda: compute_figures(_measure_change(options, other, None)))
+        return other.current.remember(key, lambda: compute_figures(_measure_change(options, other, None)))
 
     if context.slice.conditions:
-        yield compare(context.with_slice(WHOLE))
+        yield compare(replace(context, slice=WHOLE))
     if options.per:
         within = slice_where(options.where)
         for part in within.split(context.population.queries, options.per, options.facts.tolerances):
             if part != context.slice:
-                yield compare(context.with_slice(part))
+                yield compare(replace(context, slice=part))
 
 
 def _list_notes(

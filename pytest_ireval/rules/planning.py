@@ -175,12 +175,12 @@ def find_rules_of_few_weights(
 
 def compares_with_baseline(rule: RuleSpec) -> bool:
     """Tell whether a rule compares with the stored baseline, and not with what it names instead."""
-    return rule.kind.compares and rule.options.facts.reference.stored
+    return rule.compares and rule.options.facts.reference.stored
 
 
 def compares_with_anchor(rule: RuleSpec) -> bool:
     """Tell whether a rule compares with the anchor."""
-    return rule.kind.compares and rule.options.facts.reference.anchored
+    return rule.compares and rule.options.facts.reference.anchored
 
 
 def list_compared_figures(checks: Sequence[RuleCheck]) -> Iterator[MetricOnSlice]:
@@ -212,10 +212,7 @@ def _select_slices(rule: RuleSpec, queries: Queries | None, problems: list[Probl
     if not where and not per:
         yield WHOLE
         return
-    if queries is None or not rule.kind.allows_slices:
-        complaint = f"{rule.kind.name} looks at all queries: it takes neither where nor per"
-        problems.append(Problem(complaint, place=str(rule.place)))
-        return
+    assert queries is not None  # noqa: S101 - needs_queries() says so
     unknown = [column for column in (*where, *([per] if per else [])) if column not in queries.columns]
     problems += [_unknown_column_problem(rule.place, column, queries) for column in unknown]
     if unknown:
@@ -288,16 +285,16 @@ def _check_metrics(rule: RuleSpec) -> Iterator[Problem]:
         metric = part.metric
         if metric is None:
             continue
-        if ("reference" in metric.needs) != rule.kind.compares_lists:
+        if ("reference" in metric.needs) != rule.compares_lists:
             what, wanted, suggestion = (
                 ("scores one list", "metrics that compare two lists, such as RBO", "")
-                if rule.kind.compares_lists
+                if rule.compares_lists
                 else ("compares two lists", "metrics that score one list", "use churn, or a threshold of its own")
             )
             complaint = f"{metric} {what}; {rule.kind.name} takes {wanted}"
             yield Problem(complaint, place=str(place), suggestion=suggestion)
             continue
-        if rule.kind.compares and metric.direction == "neither":
+        if rule.compares and metric.direction == "neither":
             complaint = f"no value of {metric} is better than another, so it cannot get worse"
             yield Problem(complaint, place=str(place), suggestion="use threshold to limit it to a range")
         if rule.options.facts.by_evidence and metric.aggregate != "mean" and rule.kind.p_value:
@@ -313,9 +310,8 @@ def _check_metrics(rule: RuleSpec) -> Iterator[Problem]:
 
 def _make_id(rule: RuleSpec, part: Part, within: Slice) -> str:
     label = slug(part.label) if part.label else slug(str(part.metric)) if part.metric else ""
-    whole = "all" if rule.kind.id_ends_in_all else ""
     name = slug(rule.options.name) if rule.options.name else ""
-    pieces = [piece for piece in (label, within.slug or whole, name) if piece]
+    pieces = [piece for piece in (label, within.slug or rule.options.name_of_all, name) if piece]
     return f"{rule.kind.name}::{'.'.join(pieces) or 'all'}"
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_ireval.data.document_names import DocumentNames
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.rules.slices import Slice
@@ -24,8 +25,8 @@ class Population:
     judgments: Judgments | None = None
     weights: Floats | None = None
     waived: frozenset[str] = frozenset()
-    called: Callable[..., str] = lambda document, _query="": document
-    """Gives the current name of a document, if the suite has other names for it; with a query, that of its passage."""
+    names: DocumentNames = field(default_factory=DocumentNames)
+    """Other names of documents."""
     clusters: Counts | None = None
     """The number of each query's cluster: variants of one intent share one. None: all queries were drawn one by one."""
 
@@ -52,6 +53,10 @@ class Population:
         """The share of the searches that some queries carry; None without weights."""
         total = 0.0 if self.weights is None else float(self.weights.sum())
         return float(self.weights[rows].sum()) / total if self.weights is not None and total else None
+
+    def find_current_name(self, document: str, query: str = "") -> str:
+        """The current name of a document, if the suite has other names for it; with a query, that of its passage."""
+        return self.names.find_current_name(document, query)
 
     def grades(self, query: str) -> Mapping[str, float]:
         """The judgments of one query: grades by document."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from pytest_ireval.data.document_texts import DocumentTexts
 from pytest_ireval.errors import PluginError, format_inline, make_exception_problem, quote
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import DiagnosisKind, Part
@@ -16,7 +18,9 @@ from pytest_ireval.results.outcome import Diagnosis
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.side import Side
+from pytest_ireval.sources.run import read_orders_by_rank
 from pytest_ireval.statistics.differences import Floats
+from pytest_ireval.suite.suite import SourceSpec
 from pytest_ireval.text_table import escape_unprintable, truncate
 from pytest_ireval.words import format_count
 
@@ -51,15 +55,15 @@ class RankingChange:
     """All rankings of a suite, current and of the baseline, and the loss of each query. Waived queries are left out."""
 
     population: Population
-    now_side: Side
+    current_side: Side
     baseline_side: Side
     metric: Metric | None = None
     source_changed: bool = False
     """True if the suite describes its source in other words than the baseline's."""
-    ranked_lines: Callable[[], Mapping[str, list[str]]] = dict
-    """By query the documents in the order of the file's rank column, where it contradicts the scores."""
-    titles: Callable[[Collection[str]], Mapping[str, str]] = lambda wanted: {}  # noqa: ARG005 - there are none
-    """The titles of documents by id, as far as the suite or its source has them."""
+    document_texts: DocumentTexts = field(default_factory=DocumentTexts)
+    source: SourceSpec | None = None
+    folder: Path = field(default_factory=Path)
+    """Of the suite: paths of the source are relative to it."""
     removed_documents: frozenset[str] = frozenset()
     """Relevant documents that the index no longer has, as far as the source can tell."""
     _documents: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
@@ -95,30 +99,30 @@ class RankingChange:
     @cached_property
     def is_unchanged(self) -> bool:
         """True if the ranking of every query is that of the baseline."""
-        now, before = self.now_side, self.baseline_side
-        return all(now.documents(query) == before.documents(query) for query in self.compared_queries)
+        current, baseline = self.current_side, self.baseline_side
+        return all(current.documents(query) == baseline.documents(query) for query in self.compared_queries)
 
     @cached_property
     def moved_queries(self) -> tuple[str, ...]:
         """Queries whose ranking is not that of the baseline."""
-        return tuple(query for query in self.queries if self.now(query) != self.baseline(query))
+        return tuple(query for query in self.queries if self.current(query) != self.baseline(query))
 
     def quote_query(self, query: str) -> str:
         """The id of a query, with its text: ``'q152' "blue clock"``."""
         text = self.population.queries.text_of(query)
         return f'{quote(query)} "{truncate(escape_unprintable(text), LONGEST_TEXT)}"' if text else quote(query)
 
-    def count_now(self, query: str) -> int:
+    def count_current(self, query: str) -> int:
         """The number of documents in the current ranking; quick, for it reads no ids."""
-        return _count_documents(self.now_side, query)
+        return _count_documents(self.current_side, query)
 
-    def count_before(self, query: str) -> int:
+    def count_baseline(self, query: str) -> int:
         """The same in the baseline."""
         return _count_documents(self.baseline_side, query)
 
-    def now(self, query: str) -> tuple[str, ...]:
+    def current(self, query: str) -> tuple[str, ...]:
         """The documents of the current ranking, down to the depth of the suite."""
-        return self._list_documents("now", self.now_side, query)
+        return self._list_documents("current", self.current_side, query)
 
     def baseline(self, query: str) -> tuple[str, ...]:
         """Those of the baseline's ranking."""
@@ -133,6 +137,14 @@ class RankingChange:
         """The judgments of a query: grades by document."""
         return self.population.grades(query)
 
+    def titles(self, documents: Collection[str]) -> dict[str, str]:
+        """The titles of documents by id, as far as the suite or its source has them."""
+        return self.document_texts.find_titles(documents)
+
+    def ranked_lines(self) -> dict[str, list[str]]:
+        """By query the documents in the order of the file's rank column, where it contradicts the scores."""
+        return {} if self.source is None else read_orders_by_rank(self.source.options, self.folder)
+
     @cached_property
     def columns(self) -> Mapping[str, Mapping[str, str]]:
         """The columns of the queries file: by column, the value of each query."""
@@ -144,7 +156,7 @@ class RankingChange:
         """By query, how much the metric lost there; below 0 it gained. Queries that have no value are not in it."""
         if self.metric is None:
             return {}
-        context = RuleContext(self.population, self.now_side, self.baseline_side, Part(metric=self.metric))
+        context = RuleContext(self.population, self.current_side, self.baseline_side, Part(metric=self.metric))
         values = context.paired_values()
         losses: Floats = -context.sign * values.gain
         by_query = dict(zip(values.names, losses.tolist(), strict=True))
@@ -169,9 +181,9 @@ class RankingChange:
 
 
 def _count_documents(side: Side, query: str) -> int:
-    place = side.position.get(query, -1)
+    row = side.position.get(query, -1)
     first = side.rankings[0].first
-    return 0 if place < 0 else int(first[place + 1] - first[place])
+    return 0 if row < 0 else int(first[row + 1] - first[row])
 
 
 class DiagnosesFound(NamedTuple):

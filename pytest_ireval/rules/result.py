@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Literal
 
-from pytest_ireval.results.outcome import QueryChange, SliceFigures, Verdict
+from pytest_ireval.results.outcome import QueryChange, SliceFigures
 from pytest_ireval.words import format_count, format_p, format_percent
+
+RuleVerdict = Literal["pass", "warn", "known_failure", "inconclusive", "fail"]
+"""``warn`` passes, and a reader should look; ``known_failure`` does not hold, and is not red. What cannot be checked at
+all is an exception."""
 
 
 @dataclass(frozen=True)
 class RuleResult:
-    """The verdict of a rule with its figures; the kind's ``describe`` makes the sentence of it."""
+    """The verdict of a rule in one sentence, with its figures and the queries that explain it."""
 
-    verdict: Verdict
+    verdict: RuleVerdict
+    headline: str
+    """The result in one sentence, with figures, the metric and the slice."""
     figures: tuple[SliceFigures, ...] = ()
     """The line that decides first, then others to compare it with."""
     queries: tuple[QueryChange, ...] = ()
-    """The queries that explain the verdict, the worst first; ``context.query_changes(…)`` makes them."""
+    """The queries that explain the verdict, the worst first; ``list_query_changes`` makes them."""
     more_queries: int = 0
     """The number of queries that ``queries`` leaves out."""
     queries_title: str = "worst queries"
@@ -30,12 +36,6 @@ class RuleResult:
     """Further facts, a line each."""
     statistics: tuple[str, ...] = ()
     """Lines for readers who know statistics, which reports fold; those of a change within a tolerance are added."""
-    warning: bool = False
-    """True if a reader should look although the verdict is pass."""
-    broken: bool = False
-    """True if the rule does not hold although the verdict is pass, as of a known failure."""
-    details: Any = None
-    """What ``describe`` needs beside the figures. It is not kept."""
 
 
 def list_numbers(figures: SliceFigures) -> dict[str, float]:
@@ -51,8 +51,8 @@ def list_numbers(figures: SliceFigures) -> dict[str, float]:
     return {name: value for name, value in numbers.items() if value is not None}
 
 
-def describe_statistics(figures: SliceFigures, verdicts: int) -> Iterator[str]:
-    """The lines about a change within a tolerance; ``verdicts`` is the number of those that are corrected together."""
+def describe_statistics(figures: SliceFigures, tested_checks: int) -> Iterator[str]:
+    """The lines about a change within a tolerance; ``tested_checks`` are corrected together."""
     if figures.tolerance is None:
         return
     if figures.adjusted is None and figures.false_alarm is not None:
@@ -60,8 +60,8 @@ def describe_statistics(figures: SliceFigures, verdicts: int) -> Iterator[str]:
         yield f"with this spread, a harmless change would exceed the tolerance {often}"
     if figures.p is not None:
         corrected = ""
-        if figures.adjusted is not None and verdicts > 1:
-            corrected = f", corrected for {verdicts} verdicts {format_p(figures.adjusted)}"
+        if figures.adjusted is not None and tested_checks > 1:
+            corrected = f", corrected for {tested_checks} verdicts {format_p(figures.adjusted)}"
         yield (f"p {format_p(figures.p)}{corrected}; {figures.worse + figures.better} of {figures.queries} changed")
     if figures.effective is not None:
         yield f"weighted by searches: equivalent to {format_count(round(figures.effective), 'query')} of equal weight"

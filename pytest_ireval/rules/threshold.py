@@ -148,24 +148,15 @@ def _refuse_unreachable(metric: Metric, value: float) -> None:
 
 def _list_parts(options: ThresholdOptions) -> Iterator[Part]:
     for key, (metric, bound) in zip(options.limit_keys, options.limits.items(), strict=True):
-        yield Part(metric=metric, item=Limit("", (bound,)), place=(key,))
+        yield Part(metric=metric, item=Limit("", (bound,)), keys=(key,))
     if options.metric is not None:
         signs = ((">=", options.min), ("<=", options.max))
         bounds = tuple(Bound(sign, value) for sign, value in signs if value is not None)
         label = f"{options.metric}.{options.of}" if options.of else ""
-        yield Part(label=label, metric=options.metric, item=Limit(options.of, bounds), place=("metric",))
+        yield Part(label=label, metric=options.metric, item=Limit(options.of, bounds), keys=("metric",))
 
 
-def _describe(options: ThresholdOptions, context: RuleContext, result: RuleResult) -> str:  # noqa: ARG001 - the part has it
-    limit: Limit = context.part.item
-    value = result.numbers["value"]
-    # As many decimals as tell the figure from the bounds beside it.
-    least, unit = (1, " ms") if context.metric.milliseconds else (4, "")
-    decimals = max(choose_decimals(value, bound.value, least) for bound in limit.bounds)
-    return f"{_name_figure(context, limit)} is {value:.{decimals}f}{unit}{format_slice(context)} (must be {limit})"
-
-
-@rule(name="threshold", options=ThresholdOptions, describe=_describe, parts=_list_parts)
+@rule(name="threshold", options=ThresholdOptions, parts=_list_parts)
 def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  # noqa: ARG001 - the part has it
     """Require a figure of a metric to be at least, or at most, a given value."""
     limit: Limit = context.part.item
@@ -177,21 +168,22 @@ def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  #
     failed = not all(bound.holds(value) for bound in limit.bounds)
     figures = [
         SliceFigures(
-            str(context.slice), values.now.size, value, share=context.population.share(context.slice), over=failed
+            str(context.slice), values.current.size, value, share=context.population.share(context.slice), over=failed
         )
     ]
     if context.slice.conditions:
-        whole = context.with_slice(WHOLE).values()
-        figures.append(SliceFigures("all", whole.now.size, _aggregate(whole, aggregate)))
-    outside = int(np.count_nonzero(~np.all([bound.mark_valid(values.now) for bound in limit.bounds], axis=0)))
+        whole = replace(context, slice=WHOLE).values()
+        figures.append(SliceFigures("all", whole.current.size, _aggregate(whole, aggregate)))
+    outside = int(np.count_nonzero(~np.all([bound.mark_valid(values.current) for bound in limit.bounds], axis=0)))
     # The list begins with the worst values. These are the ones outside only if the one bound excludes bad values.
     excludes_worst = len(limit.bounds) == 1 and limit.bounds[0].sign.startswith(">") == (context.sign > 0)
     lowest = list_lowest_values(context, values, failed=failed, first=outside if outside and excludes_worst else None)
     bounds = {"min" if bound.sign[0] == ">" else "max": float(bound.value) for bound in limit.bounds}
     is_percentile = bool(FIGURE_PATTERN.fullmatch(aggregate)) and aggregate not in ("mean", "min", "max")
-    queries, are = format_queries(context, values.now.size), "is" if outside == 1 else "are"
+    queries, are = format_queries(context, values.current.size), "is" if outside == 1 else "are"
     return RuleResult(
         "fail" if failed else "pass",
+        _describe(context, limit, value),
         figures=tuple(figures),
         queries=lowest.queries,
         more_queries=lowest.omitted_count,
@@ -202,10 +194,17 @@ def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  #
     )
 
 
+def _describe(context: RuleContext, limit: Limit, value: float) -> str:
+    # As many decimals as tell the figure from the bounds beside it.
+    least, unit = (1, " ms") if context.metric.milliseconds else (4, "")
+    decimals = max(choose_decimals(value, bound.value, least) for bound in limit.bounds)
+    return f"{_name_figure(context, limit)} is {value:.{decimals}f}{unit}{format_slice(context)} (must be {limit})"
+
+
 def _name_figure(context: RuleContext, limit: Limit) -> str:
     return f"{limit.aggregate} of {context.metric}" if limit.aggregate else str(context.metric)
 
 
 def _aggregate(values: Values, aggregate: str) -> float | None:
     percentiles = {"min": "p0", "median": "p50", "max": "p100"}
-    return aggregate_values(values.now, percentiles.get(aggregate, aggregate)) if values.now.size else None
+    return aggregate_values(values.current, percentiles.get(aggregate, aggregate)) if values.current.size else None

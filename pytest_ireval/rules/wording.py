@@ -81,7 +81,7 @@ def explain_doubt(change: MetricChange, figures: SliceFigures, what: str, enough
         units = "of them" if change.cluster_count is None else f"of the {change.cluster_count} clusters"
         return f"{text}, as only {changed} {units} changed{format_needed(figures)}"
     if figures.p is not None and figures.adjusted is not None and figures.p < LEVEL <= figures.adjusted:
-        verdicts = change.context.tested_verdicts
+        verdicts = change.context.tested_checks
         many = f"{verdicts} verdicts" if verdicts > 1 else "many changes since one anchor"
         return f"{text}, as one of {many} moves as much by chance{format_needed(figures)}"
     return f"{text}{format_needed(figures) or (enough if figures.needed and figures.tolerance else '')}"

@@ -11,12 +11,11 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.plugin_types import rule
-from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.drift import describe_look, warn_of_many_looks
-from pytest_ireval.rules.evidence import Decision, correction_factor, decide, look_factor
+from pytest_ireval.rules.evidence import Decision, decide, is_significant
 from pytest_ireval.rules.metric_change import MetricChange, compute_figures
-from pytest_ireval.rules.result import RuleResult
+from pytest_ireval.rules.result import RuleResult, RuleVerdict
 from pytest_ireval.rules.wording import describe_doubt, explain_few, format_queries, format_size, format_slice
 from pytest_ireval.rules.worst_queries import describe_much_worse, format_worst, list_worst_changes
 from pytest_ireval.statistics.binomial import heads_at_most, upper_limit
@@ -92,21 +91,61 @@ class Tail(NamedTuple):
         return upper_limit(self.losses * self.effective_size / self.queries, self.effective_size)
 
 
-class _Details(NamedTuple):
-    """What the sentence needs beside the figures."""
-
-    change: MetricChange
-    tail: Tail
-    decision: Decision
-    factor: float
-    """It corrects the p for the suite's other verdicts."""
+def _p_value(options: WorsenedOptions, context: RuleContext) -> float | None:
+    """The p of the surplus of losses over gains, if evidence decides."""
+    if not options.by_evidence:
+        return None
+    tail = _count_tail(options, MetricChange(context, context.paired_values()))
+    return tail.p if tail.effective_size >= options.query_minimum else None
 
 
-def _describe(options: WorsenedOptions, context: RuleContext, result: RuleResult) -> str:
+@rule(name="worsened", options=WorsenedOptions, p_value=_p_value)
+def worsened(options: WorsenedOptions, context: RuleContext) -> RuleResult:
+    """Limit how many queries drop by more than a threshold."""
+    change = MetricChange(context, context.paired_values())
+    tail = _count_tail(options, change)
+
+    def check(other: MetricChange) -> RuleVerdict:
+        return _check_tail(options, context, tail if other is change else _count_tail(options, other))
+
+    decision = decide(options, change, check) if options.by_evidence else Decision(check(change))
+    worst = list_worst_changes(context, change.values, failed=decision.verdict != "pass", least=options.by_more_than)
+    allowed = {} if options.at_most is None else {"allowed": options.at_most.of(tail.queries)}
+    return RuleResult(
+        decision.verdict,
+        _describe(options, change, tail, decision, format_worst(context, worst.queries)),
+        figures=(replace(compute_figures(change), over=decision.verdict == "fail"),),
+        queries=worst.queries,
+        more_queries=worst.omitted_count,
+        numbers={"worsened": float(tail.losses), "gained": float(tail.gains), **allowed},
+        sentence=describe_much_worse(context, worst, tail.losses, tail.queries),
+        notes=tuple(warn_of_many_looks(context)) if options.by_evidence else (),
+        statistics=tuple(_list_statistics(options, context, tail)),
+    )
+
+
+def _count_tail(options: WorsenedOptions, change: MetricChange) -> Tail:
+    clusters = change.clusters
+    test = net_severe(change.gains, options.by_more_than + ROUNDING, clusters)
+    size = int(change.gains.size)
+    return Tail(test.losses, test.gains, test.p, size, weighting(None, size, clusters).effective)
+
+
+def _check_tail(options: WorsenedOptions, context: RuleContext, tail: Tail) -> RuleVerdict:
+    allowed = tail.gains if options.at_most is None else options.at_most.of(tail.queries)
+    if tail.losses <= allowed + SHARE_ROUNDING:
+        return "pass"
+    if not options.by_evidence:
+        return "fail"
+    return "fail" if is_significant(options, context, tail.p, tail.effective_size) else "inconclusive"
+
+
+def _describe(
+    options: WorsenedOptions, change: MetricChange, tail: Tail, decision: Decision, worst_queries: str
+) -> str:
     """``5 of 99 queries lose more than 0.1 of nDCG@10 (5.05%, at most 5%, 0 gain as much, …): inconclusive, as …``."""
-    details: _Details = result.details
-    tail, decision = details.tail, details.decision
-    limits = ", ".join(_list_limits(options, context, details))
+    context = change.context
+    limits = ", ".join(_list_limits(options, context, tail, decision))
     verb = "lose" if context.sign > 0 else "gain"
     loses = f"{verb}s" if tail.losses == 1 else verb
     much_worse = (
@@ -119,14 +158,14 @@ def _describe(options: WorsenedOptions, context: RuleContext, result: RuleResult
         left = _count_tail(options, decision.relabeled.best_change).losses
         reason = f"at best {format_queries(context, left)} would be left"
     elif tail.effective_size < options.query_minimum:
-        reason = explain_few(options, details.change)
+        reason = explain_few(options, change)
     else:
-        reason = _explain_few_losses(details)
-    return f"{much_worse}: {describe_doubt(decision, reason, format_worst(context, result.queries))}"
+        reason = f"{format_size(change)} cannot tell this from chance{_format_needed_queries(context, tail)}"
+    return f"{much_worse}: {describe_doubt(decision, reason, worst_queries)}"
 
 
-def _list_limits(options: WorsenedOptions, context: RuleContext, details: _Details) -> Iterator[str]:
-    at_most, tail, decision = options.at_most, details.tail, details.decision
+def _list_limits(options: WorsenedOptions, context: RuleContext, tail: Tail, decision: Decision) -> Iterator[str]:
+    at_most = options.at_most
     if at_most is not None:
         if at_most.share is not None and tail.losses:
             yield format_percent(tail.losses / tail.queries, at_most.share)
@@ -137,67 +176,13 @@ def _list_limits(options: WorsenedOptions, context: RuleContext, details: _Detai
         yield "statistically significant"
 
 
-def _p_value(options: WorsenedOptions, context: RuleContext) -> float | None:
-    """The p of the surplus of losses over gains, if evidence decides."""
-    if not options.by_evidence:
-        return None
-    tail = _count_tail(options, MetricChange(context, context.paired_values()))
-    return None if tail.effective_size < options.query_minimum else min(1.0, tail.p * look_factor(options, context))
-
-
-@rule(name="worsened", options=WorsenedOptions, describe=_describe, compares=True, p_value=_p_value)
-def worsened(options: WorsenedOptions, context: RuleContext) -> RuleResult:
-    """Limit how many queries drop by more than a threshold."""
-    change = MetricChange(context, context.paired_values())
-    tail = _count_tail(options, change)
-    factor = correction_factor(options, context, tail.p)
-
-    def check(other: MetricChange) -> Verdict:
-        return _check_tail(options, tail if other is change else _count_tail(options, other), factor)
-
-    decision = decide(options, change, check) if options.by_evidence else Decision(check(change))
-    worst = list_worst_changes(context, change.values, failed=decision.verdict != "pass", least=options.by_more_than)
-    allowed = {} if options.at_most is None else {"allowed": float(options.at_most.of(tail.queries))}
-    return RuleResult(
-        decision.verdict,
-        figures=(replace(compute_figures(change), over=decision.verdict == "fail"),),
-        queries=worst.queries,
-        more_queries=worst.omitted_count,
-        numbers={"worsened": float(tail.losses), "gained": float(tail.gains), **allowed},
-        sentence=describe_much_worse(context, worst, tail.losses, tail.queries),
-        notes=tuple(warn_of_many_looks(context)) if options.by_evidence else (),
-        statistics=tuple(_list_statistics(options, context, tail)),
-        warning=decision.verdict == "inconclusive",
-        details=_Details(change, tail, decision, factor),
-    )
-
-
-def _count_tail(options: WorsenedOptions, change: MetricChange) -> Tail:
-    clusters = change.clusters
-    test = net_severe(change.gains, options.by_more_than + ROUNDING, clusters)
-    size = int(change.gains.size)
-    return Tail(test.losses, test.gains, test.p, size, weighting(None, size, clusters).effective)
-
-
-def _check_tail(options: WorsenedOptions, tail: Tail, factor: float) -> Verdict:
-    allowed = float(tail.gains) if options.at_most is None else options.at_most.of(tail.queries)
-    if tail.losses <= allowed + SHARE_ROUNDING:
-        return "pass"
-    if not options.by_evidence:
-        return "fail"
-    significant = tail.effective_size >= options.query_minimum and min(1.0, factor * tail.p) < LEVEL
-    return "fail" if significant else "inconclusive"
-
-
-def _explain_few_losses(details: _Details) -> str:
-    """``50 queries cannot tell this from chance; 70 would``, if more of them lost and gained in proportion."""
-    tail = details.tail
-    text = f"{format_size(details.change)} cannot tell this from chance"
+def _format_needed_queries(context: RuleContext, tail: Tail) -> str:
+    """``; 70 would``: how many queries would show it, if more of them lost and gained in proportion."""
     for times in np.geomspace(1.1, MOST_TIMES, 70).tolist():
         losses, gains = round(times * tail.losses), round(times * tail.gains)
-        if details.factor * heads_at_most(gains, losses + gains) < LEVEL:
-            return f"{text}; {round_estimate(math.ceil(times * tail.queries)):,} would"
-    return text
+        if context.adjust_p(heads_at_most(gains, losses + gains)) < LEVEL:
+            return f"; {round_estimate(math.ceil(times * tail.queries)):,} would"
+    return ""
 
 
 def _list_statistics(options: WorsenedOptions, context: RuleContext, tail: Tail) -> Iterator[str]:
@@ -207,7 +192,7 @@ def _list_statistics(options: WorsenedOptions, context: RuleContext, tail: Tail)
     yield f"with 95% confidence, at most {format_percent(tail.loss_share_limit)} of all such queries {verb} as much"
     if options.by_evidence:
         corrected = ""
-        if context.adjusted_p and context.tested_verdicts > 1:
-            corrected = f", corrected for {context.tested_verdicts} verdicts {format_p(context.adjusted_p)}"
+        if context.tested_checks > 1:
+            corrected = f", corrected for {context.tested_checks} verdicts {format_p(context.adjust_p(tail.p))}"
         yield f"p {format_p(tail.p)}{corrected}"
         yield from describe_look(context)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.results.outcome import QueryChange, SliceFigures
-from pytest_ireval.rules.context import RuleContext, Values, ValuesOnBothSides, find_best_document
+from pytest_ireval.rules.context import PairedValues, RuleContext, Values
+from pytest_ireval.rules.query_changes import find_best_document, list_query_changes, place_documents
 from pytest_ireval.rules.wording import format_queries
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.text_table import truncate
@@ -37,9 +38,7 @@ class QueryList(NamedTuple):
     """Their share of all searches; None where queries have no weight, or a rule that passes hides some."""
 
 
-def list_worst_changes(
-    context: RuleContext, values: ValuesOnBothSides, *, failed: bool, least: float = 0.0
-) -> QueryList:
+def list_worst_changes(context: RuleContext, values: PairedValues, *, failed: bool, least: float = 0.0) -> QueryList:
     """Queries whose value got worse by more than ``least``, the worst first."""
     change = context.sign * values.gain
     order = np.argsort(change, kind="stable")
@@ -49,7 +48,7 @@ def list_worst_changes(
 
 def list_lowest_values(context: RuleContext, values: Values, *, failed: bool, first: int | None = None) -> QueryList:
     """Queries by value, the worst first; all of them, or the ``first`` ones."""
-    rows = np.argsort(context.sign * values.now, kind="stable")
+    rows = np.argsort(context.sign * values.current, kind="stable")
     return _make_list(context, values, rows[:first], failed)
 
 
@@ -59,11 +58,11 @@ def _make_list(context: RuleContext, values: Values, rows: NDArray[np.int64], fa
     whole = with_documents.size == rows.size
     share = None
     if context.metric.unit == "query" and (failed or whole):
-        share = context.population.share_of(values.place[rows])
+        share = context.population.share_of(values.rows[rows])
     return QueryList(
         (
-            *context.query_changes(values, with_documents.tolist()),
-            *context.query_changes(values, plain.tolist(), documents=False),
+            *list_query_changes(context, values, with_documents.tolist()),
+            *list_query_changes(context, values, plain.tolist(), documents=False),
         ),
         max(0, rows.size - MOST_LISTED) if failed else 0,
         whole,
@@ -118,6 +117,6 @@ def _format_share(count: int, share: float | None) -> str:
 def _lost_its_best(context: RuleContext, change: QueryChange) -> bool:
     """Tell whether the best document of the baseline's ranking is no longer where the metric looks."""
     cutoff = context.metric.settings.get("cutoff")
-    limit = cutoff if isinstance(cutoff, int) else context.now.depth
-    best = find_best_document(context.placed_documents(change.query), before=True)
+    limit = cutoff if isinstance(cutoff, int) else context.current.depth
+    best = find_best_document(place_documents(context, change.query), in_baseline=True)
     return best is not None and (best.baseline or 0) <= limit and (best.now is None or best.now > limit)

@@ -97,8 +97,7 @@ def _check_judgments(suite: CheckedSuite) -> Iterator[Problem]:
 
 
 def _needs_judgments(rule: RuleSpec) -> bool:
-    metrics = [part.metric for part in rule.parts]
-    return rule.kind.needs_judgments and not (metrics and all(metric and not metric.judged for metric in metrics))
+    return any(part.metric is not None and part.metric.reads_judgments for part in rule.parts)
 
 
 def _check_columns(suite: CheckedSuite) -> Iterator[Problem]:
@@ -116,14 +115,6 @@ def _check_columns(suite: CheckedSuite) -> Iterator[Problem]:
                 complaint = f"{key} is about columns of the queries, but the suite names no queries"
                 yield suite.problem_of_rule(number, complaint, key)
                 return
-
-
-def _check_slices(suite: CheckedSuite) -> Iterator[Problem]:
-    for number, rule in enumerate(suite.keys.rules):
-        for key in ("where", "per"):
-            if not rule.kind.allows_slices and getattr(rule.options, key):
-                complaint = f"{rule.kind.name} is about single queries: {key} has no effect in this rule"
-                yield suite.problem_of_rule(number, complaint, key)
 
 
 def _check_waivers(suite: CheckedSuite) -> Iterator[Problem]:
@@ -149,12 +140,4 @@ def _check_files(suite: CheckedSuite) -> Iterator[Problem]:
 
 
 Check = Callable[[CheckedSuite], Iterator[Problem]]
-CHECKS: tuple[Check, ...] = (
-    _check_name,
-    _check_depth,
-    _check_judgments,
-    _check_columns,
-    _check_slices,
-    _check_waivers,
-    _check_files,
-)
+CHECKS: tuple[Check, ...] = (_check_name, _check_depth, _check_judgments, _check_columns, _check_waivers, _check_files)

@@ -113,6 +113,13 @@ class RuleFacts:
 class RuleOptions(KindOptions):
     """The options of every rule."""
 
+    compares: ClassVar[bool] = False
+    """True if the rule looks at a baseline: without one it fails, and accepting the current rankings settles that."""
+    compares_lists: ClassVar[bool] = False
+    """True if it compares lists of documents, not values of a metric."""
+    name_of_all: ClassVar[str] = ""
+    """The last part of the id of a check of all queries, as in ``no_regression::nDCG_10.all``."""
+
     name: Text = Field("", description="A name that becomes part of the ids of its tests.")
     where: Filter = Field(
         default_factory=dict, description="Only queries whose columns have these values: {segment: tail}."
@@ -156,12 +163,20 @@ class RuleOptions(KindOptions):
 class ComparingOptions(RuleOptions):
     """The options of every rule that compares with a baseline."""
 
+    compares: ClassVar[bool] = True
+
     against: Against = Field(STORED, description="The reference to compare with: baseline, anchor, or {run: file}.")
 
     @property
     def facts(self) -> RuleFacts:
         """The facts, with the reference."""
         return replace(super().facts, reference=self.against)
+
+
+class ListOptions(ComparingOptions):
+    """The options of every rule that compares lists of documents. Its metrics, if any, are those of two lists."""
+
+    compares_lists: ClassVar[bool] = True
 
 
 FOR_EVIDENCE = ("on_inconclusive", "hard_limit")
@@ -243,6 +258,8 @@ class EvidenceOptions(AlwaysEvidenceOptions):
 
 class WeightedOptions(RuleOptions):
     """The options of every rule about a mean."""
+
+    name_of_all: ClassVar[str] = "all"
 
     weighted: Flag = Field(
         False, description="Queries count by their traffic, from the column that weight names in the suite."

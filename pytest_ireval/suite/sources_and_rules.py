@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar
 
@@ -87,13 +86,7 @@ def read_rule(value: Any, info: ValidationInfo) -> RuleSpec:
     content = {} if value[key] == "" else value[key]
     read = _make_reader(kind).validate_python
     options, parts = read({str(key): content}, context=info.context)[key]
-    places = tuple(find_place(value, (key, *part.place, KEY)).place for part in parts)
-    metrics = [part.metric for part in parts]
-    if not kind.compares and metrics and all(metric is not None and "reference" in metric.needs for metric in metrics):
-        judged = any(metric is not None and metric.reads_judgments for metric in metrics)
-        kind = replace(
-            kind, compares=True, compares_lists=True, needs_judgments=judged
-        )  # it looks at the baseline, as its metrics do
+    places = tuple(find_place(value, (key, *part.keys, KEY)).place for part in parts)
     return RuleSpec(kind, options, place_of(key), parts, places)
 
 

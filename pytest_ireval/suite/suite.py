@@ -85,6 +85,19 @@ class RuleSpec:
     places: tuple[Place, ...]
     """The place of each part."""
 
+    @property
+    def compares(self) -> bool:
+        """True if it looks at a baseline: its options say so, or all its metrics compare two lists."""
+        return self.options.compares or self.compares_lists
+
+    @property
+    def compares_lists(self) -> bool:
+        """True if it compares lists of documents, not values of a metric."""
+        if self.options.compares:
+            return bool(self.options.compares_lists)
+        metrics = [part.metric for part in self.parts]
+        return bool(metrics) and all(metric is not None and "reference" in metric.needs for metric in metrics)
+
     def only_warns(self, metric: Metric | None) -> bool:
         """Tell whether a failure of a metric is a warning: the rule says so, or says nothing and it measures time."""
         timed = metric is not None and "timings" in metric.needs

@@ -21,7 +21,7 @@ from pytest_ireval.errors import PluginError, Problem
 from pytest_ireval.evaluating.evaluation import prepare_evaluation
 from pytest_ireval.gate.apply import apply_rules
 from pytest_ireval.gate.collect import collect_inputs
-from pytest_ireval.gate.queries_and_judgments import Collection, DocumentNames
+from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.run import make_plan
 from pytest_ireval.gate.score import Scores, score_inputs
 from pytest_ireval.gate.score_rankings import score_rankings
@@ -51,7 +51,7 @@ NOWHERE = Place("", 0, 0)
 
 def make_rule_context(
     judgments: Mapping[str, Mapping[str, float]],
-    now: Lists,
+    current: Lists,
     baseline: Lists | None = None,
     *,
     metric: str | Metric,
@@ -60,7 +60,7 @@ def make_rule_context(
 ) -> RuleContext:
     """The view of a rule, made of plain Python: grades and lists by query; ``columns`` have a value for each query.
 
-    ``RankingChange(context.population, context.now, context.baseline, context.metric)`` is what a diagnosis gets.
+    ``RankingChange(context.population, context.current, context.baseline, context.metric)`` is what a diagnosis gets.
     """
     told = Policies(missing_queries="zero", depth=100, grades="float")
     setting = prepare_evaluation(judgments, [metric], told, None)
@@ -71,19 +71,19 @@ def make_rule_context(
     ids = tuple(judgments)
     given = {name: tuple(values[query] for query in ids) for name, values in (columns or {}).items()}
     population = Population(Queries(ids, ("",) * len(ids), given), setting.judgments)
-    collection = Collection(suite, setting.registry, population, DocumentNames({}, {}), setting)
+    collection = Collection(suite, setting.registry, population, setting)
     part = Part(metric=one, item=item)
 
     def score(lists: Lists) -> Side:
         rankings = coerce_rankings(lists, setting.registry.readers, None, setting.how)
         return score_rankings(collection, [rankings], "Python").side
 
-    current = score(now)
+    side = score(current)
     if baseline is None:
-        return RuleContext(population, current, None, part)
-    reference = score(baseline)
-    effects = UnjudgedEffects(collection, current, reference)
-    return RuleContext(population, current, reference, part, unjudged=effects.measure)
+        return RuleContext(population, side, None, part)
+    compared = score(baseline)
+    effects = UnjudgedEffects(collection, side, compared)
+    return RuleContext(population, side, compared, part, effects=effects)
 
 
 def make_request(queries: QueriesLike, depth: int = 10, folder: str | Path = ".") -> Request:
@@ -216,7 +216,7 @@ def _find_forbidden_verdict(verdict: str, case: _RuleCase) -> str:
 
 
 def _find_indifference(case: _RuleCase) -> str:
-    if not case.kind.compares:
+    if not case.kind.options.compares:
         raise Spared("it does not compare with a baseline")
     return next((_describe_change(SAME, each) for each in case.outcomes(SAME).values() if each.verdict == "fail"), "")
 

@@ -7,7 +7,7 @@ from pytest_ireval import load_registry
 from pytest_ireval.data.coerce import coerce_rankings
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.evaluating.evaluation import prepare_evaluation
-from pytest_ireval.gate.queries_and_judgments import Collection, DocumentNames
+from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.score_rankings import score_rankings
 from pytest_ireval.gate.unjudged import UnjudgedEffects
 from pytest_ireval.results.policies import Policies
@@ -42,7 +42,7 @@ class TwoSides:
         )
         queries = Queries(tuple(judgments), tuple(f"text of {query}" for query in judgments))
         population = Population(queries, self.setting.judgments)
-        self.collection = Collection(suite, REGISTRY, population, DocumentNames({}, {}), self.setting)
+        self.collection = Collection(suite, REGISTRY, population, self.setting)
         self.now, self.before = (
             score_rankings(self.collection, [self._read(each) for each in _askings(side)], "here").side
             for side in (now, before)

@@ -166,10 +166,10 @@ def test_a_rule_that_compares_with_something_else_is_not_settled_by_accepting(ch
 
 COMPARING = """
 from pytest_ireval import hookimpl, rule
-from pytest_ireval.options import RuleOptions
+from pytest_ireval.options import ComparingOptions
 from pytest_ireval.errors import BaselineError, BaselineMisfitError
 
-@rule(name="odd", options=RuleOptions, describe=str, compares=True)
+@rule(name="odd", options=ComparingOptions)
 def odd(options, seen):
     '''Raises.'''
     raise {raises}

@@ -150,7 +150,7 @@ def test_a_rule_that_raises_is_an_error_that_names_it(accepted):
 from pytest_ireval import hookimpl, rule
 from pytest_ireval.options import RuleOptions
 
-@rule(name="odd", options=RuleOptions, describe=str)
+@rule(name="odd", options=RuleOptions)
 def odd(options, context):
     '''Raises.'''
     return 1 / 0

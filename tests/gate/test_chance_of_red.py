@@ -164,18 +164,18 @@ def test_the_report_of_the_last_run_is_found_or_named(moving, ireval):
 
 PLUGIN = """\
 from pytest_ireval import RuleResult, hookimpl, rule
-from pytest_ireval.suite.options import RuleOptions
+from pytest_ireval.suite.options import ComparingOptions
 from pytest_ireval.suite.option_types import MetricText
 
 
-class Options(RuleOptions):
+class Options(ComparingOptions):
     metric: MetricText
 
 
-@rule(name="odd", options=Options, describe=lambda *_: "fine", compares=True)
+@rule(name="odd", options=Options)
 def odd(options, context):
     '''Fails if a query gains.'''
-    return RuleResult("fail" if context.paired_values().gain.max() > 0 else "pass")
+    return RuleResult("fail" if context.paired_values().gain.max() > 0 else "pass", "fine")
 
 
 @hookimpl
@@ -193,7 +193,7 @@ def test_a_rule_of_a_plugin_takes_part_unless_it_looks_at_documents(moving, irev
 
     whole, part = (
         plan(PLUGIN),
-        plan(PLUGIN.replace("    return RuleResult", "    context.now.documents('q01')[0]\n    return RuleResult")),
+        plan(PLUGIN.replace("    return RuleResult", "    context.current.documents('q01')[0]\n    return RuleResult")),
     )
 
     assert whole["not_counted"] == []

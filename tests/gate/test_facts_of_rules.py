@@ -38,10 +38,10 @@ class SlackOptions(ComparingOptions):
         )
 
 
-@rule(name="slack", options=SlackOptions, describe=lambda *_: "fine", compares=True)
+@rule(name="slack", options=SlackOptions)
 def slack(options, context):
     '''A rule of somebody else.'''
-    return RuleResult("pass")
+    return RuleResult("pass", "fine")
 
 
 @hookimpl

@@ -29,9 +29,9 @@ def act(way):
         raise BaseException("odd")
     if way == "end":
         pytest.exit("over", returncode=0)
-    return RuleResult("skipped")
+    return RuleResult("skipped", "fine")
 
-@rule(name="odd", options=RuleOptions, describe=str)
+@rule(name="odd", options=RuleOptions)
 def odd(options, context):
     '''Raises.'''
     return act(options.name)
@@ -41,11 +41,11 @@ class Skipping(RuleOptions):
     def skip(self):
         act("skip")
 
-@rule(name="skips_its_parts", options=RuleOptions, describe=str, parts=lambda options: act("skip"))
+@rule(name="skips_its_parts", options=RuleOptions, parts=lambda options: act("skip"))
 def skips_its_parts(options, context):
     '''Never asked.'''
 
-@rule(name="skips_its_options", options=Skipping, describe=str)
+@rule(name="skips_its_options", options=Skipping)
 def skips_its_options(options, context):
     '''Never asked.'''
 
@@ -139,7 +139,7 @@ def test_a_rule_or_metric_that_raises_anything_or_has_a_verdict_of_its_own_is_an
         assert headlines[f"odd::{way}"] == f"rule odd of conftest.py raised {raised}"
         assert any(each.startswith(f"Odd(way='{way}'): raised {raised}") for each in headlines.values())
     assert headlines["odd::own"].endswith(
-        "of conftest.py returned 'skipped'; a verdict is one of pass, inconclusive, fail, error"
+        "of conftest.py returned 'skipped'; a verdict is one of pass, warn, known_failure, inconclusive, fail"
     )
 
 

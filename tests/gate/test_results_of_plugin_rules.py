@@ -23,11 +23,7 @@ class OddOptions(RuleOptions):
     pass
 
 
-def describe(options, context, result):
-    return {sentence}
-
-
-@rule(name="odd", options=OddOptions, describe=describe)
+@rule(name="odd", options=OddOptions)
 def odd(options, context):
     '''Says what is asked for.'''
     return {returned}
@@ -48,8 +44,8 @@ def odd(shop):
     for name in ("queries.tsv", "judgments.txt", "rankings.txt", "shop.ireval.yaml"):
         (shop.path / name).rename(folder / name)
 
-    def run(returned, *arguments, sentence="'fine'"):
-        (folder / "conftest.py").write_text(RULES.replace("{returned}", returned).replace("{sentence}", sentence))
+    def run(returned, *arguments):
+        (folder / "conftest.py").write_text(RULES.replace("{returned}", returned))
         result = shop.run("--ireval-update-new", *arguments)
         (suite,) = shop.results()["suites"]
         return result, next(each for each in suite["outcomes"] if each["kind"] == "odd")
@@ -64,9 +60,7 @@ def test_texts_and_numbers_of_any_class_are_texts_and_numbers(odd, arguments):
 
     numbers = "{'a': Decimal('1.5'), 'b': np.float32(2), 3: 4}"
     result, outcome = odd(
-        f"RuleResult(Told.GREEN, notes=(each for each in [Own('a')]), numbers={numbers})",
-        *arguments,
-        sentence="Own('fine')",
+        f"RuleResult(Told.GREEN, Own('fine'), notes=(each for each in [Own('a')]), numbers={numbers})", *arguments
     )
 
     assert (result.ret, outcome["verdict"], outcome["headline"]) == (0, "pass", "fine"), result.stdout.str()
@@ -76,8 +70,8 @@ def test_texts_and_numbers_of_any_class_are_texts_and_numbers(odd, arguments):
 @pytest.mark.parametrize(
     ("returned", "complaint"),
     [
-        ("RuleResult('pass', numbers={'a': float('nan')})", "numbers > a: expected a number, found nan"),
-        ("RuleResult('pass', figures=('x',))", "'str' object has no attribute 'slice'"),
+        ("RuleResult('pass', 'fine', numbers={'a': float('nan')})", "numbers > a: expected a number, found nan"),
+        ("RuleResult('pass', 'fine', figures=('x',))", "'str' object has no attribute 'slice'"),
     ],
 )
 def test_what_no_file_can_hold_is_an_error_of_the_rule(odd, returned, complaint):
@@ -104,14 +98,10 @@ def p(options, context):
     {body}
 
 
-def describe(options, context, result):
-    return f"p {{context.adjusted_p}} of {{context.tested_verdicts}}"
-
-
-@rule(name="loss", options=LossOptions, describe=describe, compares=True, p_value=p)
+@rule(name="loss", options=LossOptions, p_value=p)
 def loss(options, context):
     '''Shows its p.'''
-    return RuleResult("pass")
+    return RuleResult("pass", f"p {{context.adjust_p(p(options, context))}} of {{context.tested_checks}}")
 
 
 @hookimpl
@@ -148,20 +138,23 @@ def test_what_a_plugins_rule_raises_is_shown_with_its_line(odd):
     result, outcome = odd("np.array([[1.0]]) @ np.ones(3)")
 
     assert outcome["headline"].startswith("rule odd of below/conftest.py raised ValueError: matmul")
-    assert outcome["facts"] == ["at below/conftest.py:28, in odd"]
-    assert "at below/conftest.py:28, in odd" in result.stdout.str()
+    assert outcome["facts"] == ["at below/conftest.py:24, in odd"]
+    assert "at below/conftest.py:24, in odd" in result.stdout.str()
 
 
 @pytest.mark.parametrize(
-    ("sentence", "headline"),
+    ("returned", "headline"),
     [
-        ("{}['metric']", "raised KeyError: 'metric'"),
-        ("b'fine'", "described its result as b'fine'; it returns a sentence"),
-        ("' '", "described its result as ' '; it returns a sentence"),
+        ("RuleResult('pass', b'fine')", "returned the headline b'fine'; it is a sentence"),
+        ("RuleResult('pass', ' ')", "returned the headline ' '; it is a sentence"),
+        (
+            "RuleResult('red', 'fine')",
+            "returned 'red'; a verdict is one of pass, warn, known_failure, inconclusive, fail",
+        ),
     ],
 )
-def test_a_rule_that_cannot_describe_its_result_is_an_error_of_the_rule(odd, sentence, headline):
-    result, outcome = odd("RuleResult('pass')", sentence=sentence)
+def test_a_result_without_a_headline_or_with_another_verdict_is_an_error_of_the_rule(odd, returned, headline):
+    result, outcome = odd(returned)
 
     assert (result.ret, outcome["verdict"]) == (1, "error")
     assert outcome["headline"] == f"rule odd of below/conftest.py {headline}"
@@ -178,10 +171,10 @@ class SlackOptions(ComparingOptions):
     tolerance: ToleranceText
 
 
-@rule(name="slack", options=SlackOptions, describe=lambda *_: "fine", compares=True)
+@rule(name="slack", options=SlackOptions)
 def slack(options, context):
     '''Returns figures alone.'''
-    return RuleResult("pass", figures=(compute_slice_figures(options, context),))
+    return RuleResult("pass", "fine", figures=(compute_slice_figures(options, context),))
 
 
 @hookimpl

@@ -132,12 +132,10 @@ def vault(options, request):
     return Answer(request.folder / options.vault, fields={f"{query}-d0": fields for query in request.queries.ids})
 class GuardOptions(RuleOptions):
     key: SecretText
-def describe(options, context, result):
-    return f"asked with {options.key}"
-@rule(name="guard", options=GuardOptions, describe=describe, needs_judgments=False)
+@rule(name="guard", options=GuardOptions)
 def guard(options, context):
     '''Asks a service.'''
-    return RuleResult("pass", sentence=f"{options.key}!", notes=(f"key {options.key}",))
+    return RuleResult("pass", f"asked with {options.key}", sentence=f"{options.key}!", notes=(f"key {options.key}",))
 @hookimpl
 def ireval_sources():
     return [vault]

@@ -58,7 +58,7 @@ def test_three_differences_of_ndcg():
     sides, found = worked("nDCG@5")
 
     assert sides.difference("nDCG@5") == pytest.approx([-0.253], abs=5e-4)
-    assert found.condensed_now - found.condensed_before == pytest.approx([0.080], abs=5e-4)
+    assert found.condensed_current - found.condensed_baseline == pytest.approx([0.080], abs=5e-4)
     assert (found.worst, found.best) == (pytest.approx([-0.253], abs=5e-4), pytest.approx([0.397], abs=5e-4))
 
 
@@ -100,7 +100,7 @@ def test_a_query_that_does_not_count_has_no_bounds():
     sides = TwoSides(judgments, **lists, metrics=["P@5"], policies={"no_relevant": "ignore"})
     found = sides.left_open("P@5")
 
-    assert np.isnan([found.worst[1], found.best[1], found.condensed_now[1], found.condensed_before[1]]).all()
+    assert np.isnan([found.worst[1], found.best[1], found.condensed_current[1], found.condensed_baseline[1]]).all()
     assert {each.query for each in found.documents} == {"q"}
 
 

@@ -70,9 +70,9 @@ def test_values_change_places_for_all_metrics_of_a_query_together(shop):
     for name in ("nDCG@5", "RR@5"):
         now, before = scores.current.scored[name].values, scores.baseline_side.scored[name].values
         assert swapped.current.scored[name].values.tolist() == np.where(heads, before, now).tolist()
-        assert swapped.reference.scored[name].values.tolist() == np.where(heads, now, before).tolist()
+        assert swapped.baseline.scored[name].values.tolist() == np.where(heads, now, before).tolist()
     assert swapped.current.documents("q000") == scores.baseline_side.documents("q000")
-    assert swapped.reference.documents("q000") == scores.current.documents("q000")
+    assert swapped.baseline.documents("q000") == scores.current.documents("q000")
     assert swapped.current.documents("q001") == scores.current.documents("q001")
 
 

@@ -427,7 +427,7 @@ class FreshOptions(RuleOptions):
     pass
 
 
-@rule(name="fresh", options=FreshOptions, describe=str)
+@rule(name="fresh", options=FreshOptions)
 def fresh(options, context):
     """Nothing is old."""
 

@@ -33,16 +33,13 @@ def p_of_slack(options, context):
     return evidence(context).p_worse if options.by_evidence else None
 
 
-def describe_slack(options, context, result):
-    return f"{context.metric} moved by {result.figures[0].change:+.4f}"
-
-
-@rule(name="slack", options=SlackOptions, describe=describe_slack, compares=True, p_value=p_of_slack)
+@rule(name="slack", options=SlackOptions, p_value=p_of_slack)
 def slack(options, context):
     """A rule of somebody else."""
     line = compute_slice_figures(options, context)
-    failed = context.adjusted_p < 0.05 if options.by_evidence else -line.change > line.tolerance
-    return RuleResult("fail" if failed else "pass", figures=(line,))
+    p = context.adjust_p(evidence(context).p_worse)
+    failed = p < 0.05 if options.by_evidence else -line.change > line.tolerance
+    return RuleResult("fail" if failed else "pass", f"{context.metric} moved by {line.change:+.4f}", figures=(line,))
 
 
 @hookimpl

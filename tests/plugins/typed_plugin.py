@@ -49,20 +49,16 @@ def p_of_few(options: FewOptions, context: RuleContext) -> float | None:
     return None
 
 
-def describe_few(options: FewOptions, context: RuleContext, result: RuleResult) -> str:
-    return f"{options.at_most} of {context.slice}: {result.verdict}"
-
-
-@rule(name="few", options=FewOptions, describe=describe_few, p_value=p_of_few)
+@rule(name="few", options=FewOptions, p_value=p_of_few)
 def few(options: FewOptions, context: RuleContext) -> RuleResult:
     """A rule."""
-    return RuleResult("pass")
+    return RuleResult("pass", f"{options.at_most} of {context.slice}")
 
 
-@rule(name="bare", options=RuleOptions, describe=lambda options, context, result: "fine")
+@rule(name="bare", options=RuleOptions)
 def without_types(options, context):  # type: ignore[no-untyped-def]
     """A rule."""
-    return RuleResult("pass")
+    return RuleResult("pass", "fine")
 
 
 @source(name="shop", options=ShopOptions)
@@ -94,9 +90,10 @@ assert_type(sold_out, DiagnosisKind)
 assert_type(zero @ 5, Metric)
 assert_type(first, Metric)
 
-rule(name="few", options=FewOptions, describe=lambda options, context, result: options.at_least)  # type: ignore[attr-defined]
-rule(name="few", options=ShopOptions, describe=lambda *_: "fine")  # type: ignore[type-var]
-rule(name="few", options=FewOptions, describe=lambda *_: 3)  # type: ignore[arg-type]
+rule(name="few", options=FewOptions, parts=lambda options: options.at_least)  # type: ignore[attr-defined]
+rule(name="few", options=ShopOptions)  # type: ignore[type-var]
+rule(name="few", options=FewOptions, p_value=lambda options, context: "0.01")  # type: ignore[arg-type, return-value]
+RuleResult("red", "a verdict that is none")  # type: ignore[arg-type]
 metric(name="Zero", directoin="lower")  # type: ignore[call-arg]
 metric(name="Zero", direction="up")  # type: ignore[arg-type]
 per_query_metric(name="First", needs=("colour",))  # type: ignore[arg-type]
@@ -108,13 +105,13 @@ def kinds_keep_the_types_of_their_functions(options: FewOptions, context: RuleCo
     ireval_run_ended(context, None)  # type: ignore[arg-type]
 
 
-@rule(name="other", options=FewOptions, describe=describe_few)  # type: ignore[arg-type]
+@rule(name="other", options=FewOptions)  # type: ignore[arg-type]
 def of_other_options(options: ShopOptions, context: RuleContext) -> RuleResult:
     """A rule of the options of a source."""
-    return RuleResult("fail" if options.shop else "pass")
+    return RuleResult("fail" if options.shop else "pass", "fine")
 
 
-@rule(name="none", options=FewOptions, describe=describe_few)  # type: ignore[arg-type]
+@rule(name="none", options=FewOptions)  # type: ignore[arg-type]
 def without_a_result(options: FewOptions, context: RuleContext) -> bool:
     """A rule that returns something else."""
     return True

@@ -152,7 +152,7 @@ def test_what_plugins_bring_is_in_it(registry):
         when: datetime.date | None = None
         test: complex = 0j
 
-    @rule(name="plain", options=PlainOptions, describe=str, needs_judgments=False)
+    @rule(name="plain", options=PlainOptions)
     def plain(options, seen):
         """Plain types."""
 

@@ -123,7 +123,7 @@ def test_a_plugin_whose_options_raise_is_named(mistakes, registry):
         def _break(cls, data):
             raise KeyError("oops")
 
-    @rule(name="broken", options=BrokenOptions, describe=str)
+    @rule(name="broken", options=BrokenOptions)
     def broken(options, seen):
         """Never right."""
 
@@ -145,7 +145,7 @@ class DefaultOptions(RuleOptions):
 
 
 def rule_with(options):
-    @rule(name="waits", options=options, describe=str, needs_judgments=False)
+    @rule(name="waits", options=options)
     def waits(options, seen):
         """Waits."""
 
@@ -195,7 +195,7 @@ def test_types_of_other_people_are_explained_too(mistakes, registry):
         limit: int
         names: list[str] = []
 
-    @rule(name="plain", options=PlainOptions, describe=str, needs_judgments=False)
+    @rule(name="plain", options=PlainOptions)
     def plain(options, seen):
         """Plain types."""
 
@@ -224,19 +224,9 @@ def documented(*_):
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (
-            lambda: rule(name="Fresh Rule", options=Own, describe=str)(documented),
-            "'Fresh Rule' cannot be a key of a suite",
-        ),
-        (
-            lambda: rule(name="fresh", options=dict, describe=str)(documented),
-            "fresh: options=<class 'dict'> is not a subclass of",
-        ),
-        (
-            lambda: rule(name="fresh", options=Own, describe=str)(lambda *_: None),
-            "fresh: its function needs a docstring",
-        ),
-        (lambda: rule(name="fresh", options=Own, describe="")(documented), "fresh: describe='' is not a function"),
+        (lambda: rule(name="Fresh Rule", options=Own)(documented), "'Fresh Rule' cannot be a key of a suite"),
+        (lambda: rule(name="fresh", options=dict)(documented), "fresh: options=<class 'dict'> is not a subclass of"),
+        (lambda: rule(name="fresh", options=Own)(lambda *_: None), "fresh: its function needs a docstring"),
         (lambda: source(name="shop", options=OwnSource)(documented), "source 'shop': its options need a field 'shop'"),
         (lambda: diagnosis(name="Fresh-cause")(documented), "'Fresh-cause' cannot be the name of a diagnosis"),
     ],

@@ -30,9 +30,9 @@ class LossOptions(ComparingOptions):
 def loss(judge):
     def judged(options, context):
         """A rule about gains."""
-        return RuleResult("fail" if judge(context.sign * context.paired_values().gain) else "pass")
+        return RuleResult("fail" if judge(context.sign * context.paired_values().gain) else "pass", "said")
 
-    return rule(name="loss", options=LossOptions, describe=lambda *_: "said", compares=True)(judged)
+    return rule(name="loss", options=LossOptions)(judged)
 
 
 known = set()
@@ -87,9 +87,7 @@ def judge_nothing(options, context):
 
 def test_what_the_code_of_an_author_raises_is_evidence_with_its_line():
     with pytest.raises(PluginError) as caught:
-        check_rule(
-            rule(name="loss", options=Careless, describe=str, compares=True)(judge_nothing), {"metric": "nDCG@10"}
-        )
+        check_rule(rule(name="loss", options=Careless)(judge_nothing), {"metric": "nDCG@10"})
 
     shown = re.sub(r"at \S+(test_kinds\.py):\d+", r"at \1", str(caught.value))
     assert "\n  it raised ZeroDivisionError: division by zero\n    at test_kinds.py, in facts\n" in shown
@@ -252,13 +250,13 @@ def test_what_code_of_plugins_gets_is_made_in_one_line():
         {"q1": ["a"], "q2": ["b"]},
     )
     context = make_rule_context(judgments, now, before, metric="RR@10", columns=columns)
-    change = RankingChange(context.population, context.now, context.baseline, context.metric)
+    change = RankingChange(context.population, context.current, context.baseline, context.metric)
     request = make_request([{"id": "q1", "text": "mug", "segment": "head"}], depth=5)
 
     assert context.paired_values().gain.tolist() == [-0.5, 0.0]
     assert context.population.queries.columns["segment"] == ("head", "tail")
-    assert context.unjudged(context.metric).documents[0].document == "x"
+    assert context.unjudged_effect().documents[0].document == "x"
     assert mean_evidence(context.paired_values().gain).mean == -0.25
     assert (change.moved_queries, dict(change.losses)) == (("q1",), {"q1": 0.5, "q2": 0.0})
     assert (request.queries.ids, request.queries.columns["segment"], request.depth) == (("q1",), ("head",), 5)
-    assert np.isnan(context.values().now).sum() == 0
+    assert np.isnan(context.values().current).sum() == 0

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from acme_ireval_metrics.metrics import first_bad
-from pytest_ireval import Part, RuleContext, RuleResult, hookimpl, rule
+from pytest_ireval import Part, RuleContext, RuleResult, hookimpl, list_query_changes, rule
 from pytest_ireval.options import Number, RuleOptions
 
 
@@ -18,20 +18,16 @@ def parts(_options: NoneBadFirstOptions) -> list[Part]:
     return [Part(metric=first_bad)]
 
 
-def describe(options: NoneBadFirstOptions, context: RuleContext, result: RuleResult) -> str:
-    """The sentence that pytest and the reports show."""
-    bad = f"{result.numbers['bad']:g} of {context.values().now.size} queries of {context.slice}"
-    return f"{bad} show a bad document first (at most {options.at_most:g})"
-
-
-@rule(name="none_bad_first", options=NoneBadFirstOptions, describe=describe, parts=parts)
+@rule(name="none_bad_first", options=NoneBadFirstOptions, parts=parts)
 def none_bad_first(options: NoneBadFirstOptions, context: RuleContext) -> RuleResult:
     """No query shows a document first that is judged not relevant."""
     values = context.values()
-    bad = [row for row, value in enumerate(values.now) if value == 0]
+    bad = [index for index, value in enumerate(values.current) if value == 0]
+    queries = f"{len(bad)} of {values.current.size} queries of {context.slice}"
     return RuleResult(
         "pass" if len(bad) <= options.at_most else "fail",
-        queries=context.query_changes(values, bad[:3]),
+        f"{queries} show a bad document first (at most {options.at_most:g})",
+        queries=list_query_changes(context, values, bad[:3]),
         numbers={"bad": len(bad)},
     )
 

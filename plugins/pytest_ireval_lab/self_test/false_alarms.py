@@ -28,7 +28,7 @@ def count_different_queries(rehearsal: Rehearsal, scores: Scores) -> int:
         comparison = reference.trusted
         if comparison is None:
             continue
-        for name, before in comparison.reference.scored.items():
+        for name, before in comparison.baseline.scored.items():
             after = comparison.current.scored.get(name)
             if after is not None and after.metric.unit == "query":
                 different |= np.abs(after.values - before.values) > TIE
@@ -37,8 +37,7 @@ def count_different_queries(rehearsal: Rehearsal, scores: Scores) -> int:
 
 def list_swappable(rehearsal: Rehearsal) -> tuple[RuleCheck, ...]:
     """Rules that compare values; swapping the sides of lists does not change the result of a comparison of lists."""
-    kinds = ((check, check.rule.kind) for check in rehearsal.checks)
-    return tuple(check for check, kind in kinds if kind.compares and not kind.compares_lists)
+    return tuple(check for check in rehearsal.checks if check.rule.compares and not check.rule.compares_lists)
 
 
 def count_false_alarms(

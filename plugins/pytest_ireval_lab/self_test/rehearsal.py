@@ -101,8 +101,8 @@ def mix_scores(one: Scores, other: Scores, marked: Mask) -> Scores:
         mixed = mix(ours, their_comparison, marked, queries)
         if not whole:
             return mixed
-        current, reference = share_queries(collection, mixed.current, mixed.reference, frozenset())
-        return replace(mixed, current=current, reference=reference)
+        current, baseline = share_queries(collection, mixed.current, mixed.baseline, frozenset())
+        return replace(mixed, current=current, baseline=baseline)
 
     current = mix_sides(one.current, other.current, marked, queries)
     if whole:  # a session may have queries of both

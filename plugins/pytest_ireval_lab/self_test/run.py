@@ -81,7 +81,7 @@ def _score_file(inputs: Inputs, rehearsal: Rehearsal, path: Path, progress: Prog
 
 
 def _list_notes(rehearsal: Rehearsal) -> Iterator[str]:
-    lists = [check.id for check in rehearsal.checks if check.rule.kind.compares_lists]
+    lists = [check.id for check in rehearsal.checks if check.rule.compares_lists]
     if lists:
         yield f"{', '.join(lists)}: these rules compare lists; swapping the sides does not test their false alarms"
     lenient = [check.id for check in rehearsal.checks if check.only_warns]

@@ -16,11 +16,7 @@ class RaisedOptions(RuleOptions):
     metric: MetricText
 
 
-def describe(options, context, result):
-    return "never asked"
-
-
-@rule(name="raised", options=RaisedOptions, describe=describe)
+@rule(name="raised", options=RaisedOptions)
 def raised(options, context):
     """It looks for a key that is not there."""
     return {}["verdict"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from pytest_ireval import RuleResult as Result
-from pytest_ireval import Symptom, diagnosis, hookimpl, per_query_metric, rule, source
+from pytest_ireval import Symptom, diagnosis, hookimpl, list_query_changes, per_query_metric, rule, source
 from pytest_ireval.options import AmountText, ComparingOptions, MetricText, SourceOptions, Text
 
 
@@ -22,21 +22,17 @@ class GainedOptions(ComparingOptions):
     at_least: AmountText
 
 
-def describe_gained(options, context, result):
-    better, queries = result.numbers["better"], context.paired_values().gain.size
-    return f"{better} of {queries} queries gained {context.metric} on {context.slice} (at least {options.at_least})"
-
-
-@rule(name="gained", options=GainedOptions, describe=describe_gained, compares=True)
+@rule(name="gained", options=GainedOptions)
 def gained(options, context):
     """At least this number of queries gets better."""
     values = context.paired_values()
     better = int(np.count_nonzero(context.sign * values.gain > 1e-12))
-    wanted = options.at_least.of(values.gain.size)
+    size, wanted = values.gain.size, options.at_least.of(values.gain.size)
     lowest = np.argsort(context.sign * values.gain, kind="stable")[:3]
     return Result(
         "pass" if better >= wanted else "fail",
-        queries=context.query_changes(values, lowest.tolist()),
+        f"{better} of {size} queries gained {context.metric} on {context.slice} (at least {options.at_least})",
+        queries=list_query_changes(context, values, lowest.tolist()),
         numbers={"better": better},
     )
 
@@ -56,7 +52,7 @@ def listed(options, request):
 @diagnosis(name="best_last")
 def best_last(change):
     """Queries whose first document went to the end of the list."""
-    last = [query for query in change.moved_queries if change.baseline(query)[0] in change.now(query)[-4:]]
+    last = [query for query in change.moved_queries if change.baseline(query)[0] in change.current(query)[-4:]]
     return (
         Symptom(f"{len(last)} queries have their first document last", last, "turn the list round.") if last else None
     )
