@@ -161,6 +161,7 @@ WORDS = {
     "listed.grade": "The grade of each document; 0 for an unjudged one.",
     "listed.judged": "True if the document is judged.",
     "listed.ideal": "All judged grades of the query, best first.",
+    "listed.position": "In a session, the position of the query of each document.",
     "listed.retrieved": "The number of retrieved documents.",
     "how.grades": "Which grades are allowed: whole numbers, or fractions as well.",
     "how.progress": "Tells the user how far reading is.",

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pytest_ireval.metrics.metric import Metric, metric
     from pytest_ireval.metrics.parameters import Param
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
-    from pytest_ireval.metrics.steps import Listing, list_ranking, make_steps, steps_for
+    from pytest_ireval.metrics.steps import Listing, list_ranking, list_session, make_steps, steps_for
     from pytest_ireval.plugins.conftests import load_registry
     from pytest_ireval.plugins.hookspecs import CommandSpec, hookimpl, hookspec, report_section
     from pytest_ireval.plugins.plugin_types import Part, diagnosis, rule, source
@@ -73,7 +73,7 @@ _HOMES = {
     "metrics.metric": ("Metric", "metric"),
     "metrics.parameters": ("Param",),
     "metrics.per_query": ("per_query_metric", "Ranking"),
-    "metrics.steps": ("Listing", "list_ranking", "make_steps", "steps_for"),
+    "metrics.steps": ("Listing", "list_ranking", "list_session", "make_steps", "steps_for"),
     "plugins.plugin_types": ("Part", "diagnosis", "rule", "source"),
     "plugins.conftests": ("load_registry",),
     "plugins.hookspecs": ("CommandSpec", "hookimpl", "hookspec", "report_section"),
@@ -149,6 +149,7 @@ __all__ = [
     "hookspec",
     "list_query_changes",
     "list_ranking",
+    "list_session",
     "load_registry",
     "load_suite",
     "load_suites",

@@ -16,7 +16,7 @@ from pytest_ireval.data.formats.recognition import Format
 from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 from pytest_ireval.data.join import join_judgments
 from pytest_ireval.data.judged import JudgedRankings
-from pytest_ireval.data.judgments import Ideal, Judgments
+from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import SideData, join_side_data
 from pytest_ireval.data.views import select_queries
@@ -31,13 +31,13 @@ from pytest_ireval.errors import (
 )
 from pytest_ireval.evaluating.evaluation import apply_policies, prepare_evaluation
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import compute_values, find_worst_value, score
-from pytest_ireval.metrics.steps import find_steps, list_ranking, make_steps
+from pytest_ireval.metrics.score import check_needs, compute_values, find_worst_value, list_units, score
+from pytest_ireval.metrics.steps import Listing, find_steps, list_ranking, list_session, make_steps
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.explanation import Column, Explained, Explanation, Move, Steps
 from pytest_ireval.results.policies import Policies
-from pytest_ireval.words import format_some
+from pytest_ireval.words import format_count, format_some, pluralize
 
 ROUNDING = 1e-12
 """Values that differ by no more are the same."""
@@ -59,7 +59,8 @@ def why(
 ) -> Explanation:
     """Explain a metric's value on one query; with ``other`` rankings, also the difference.
 
-    Without a ``query``, the one is taken on which the two rankings differ most. A query that a ranking lacks is
+    Without a ``query``, the one is taken on which the two rankings differ most. Of a metric of sessions, ``query``
+    names a session, and all its queries are explained. A query that a ranking lacks is
     explained as an empty ranking, and scores the worst value there is, whatever ``missing_queries`` of the policies
     says; nor does ``no_relevant`` matter. The other arguments are those of ``evaluate``.
 
@@ -75,7 +76,7 @@ def why(
         setting.join_rankings(source, side_data, documents=True) for source in (rankings, other) if source is not None
     ]
     name, query_choice = (query, "") if query is not None else _choose_query(wanted, found, policies)
-    alone = [each._replace(judged=_select_query(each.judged, name, setting.judgments.origin)) for each in found]
+    alone = [each._replace(judged=_select_unit(wanted, each.judged, name, setting.judgments.origin)) for each in found]
     single = [apply_policies(each.judged, policies) for each in alone]
     first = _explain_ranking(wanted, single[0], found[0].origin, policies)
     second = _explain_ranking(wanted, single[1], found[1].origin, policies) if other is not None else None
@@ -88,90 +89,131 @@ def why(
         first=first,
         other=second,
         moves=_list_moves(first, second, *single) if second is not None else (),
+        unit=wanted.unit,
     )
 
 
 def _require_one_metric(found: Sequence[Metric]) -> Metric:
-    """The one metric, which has to score queries one by one."""
+    """The one metric, which has to score queries or sessions one by one."""
     if len(found) > 1:
         names = ", ".join(map(str, found))
         raise MetricNameError(f"more than one metric: {names}; only one can be explained at a time")
-    unit = "session" if "sessions" in found[0].needs else found[0].unit
-    if unit != "query":
-        complaint = f"scores a whole {unit}; only metrics that score single queries can be explained"
-        raise MetricError(Problem(complaint, place=str(found[0])))
-    return found[0]
+    metric = found[0]
+    if not can_be_explained(metric):
+        complaint = "scores a whole run" if metric.unit == "run" else "scores a query by the others of its session"
+        only = "only metrics that score single queries, or whole sessions, can be explained"
+        raise MetricError(Problem(f"{complaint}; {only}", place=str(metric)))
+    return metric
+
+
+def can_be_explained(metric: Metric) -> bool:
+    """True for metrics of single queries or of whole sessions."""
+    return metric.unit == "session" or (metric.unit == "query" and "sessions" not in metric.needs)
 
 
 def _choose_query(metric: Metric, rankings: Sequence[JoinedRankings], policies: Policies) -> tuple[str, str]:
-    """The query if none was named: the only one, or the one with the largest difference."""
-    queries = rankings[0].judged.queries
-    if len(queries) == 1:
-        return queries[0], "the only query"
-    suggestion = f"name one: --query {queries[0]}, or query={queries[0]!r} from Python"
+    """The query or session if none was named: the only one, or the one with the largest difference."""
+    unit, names = metric.unit, _list_names(metric, rankings[0].judged)
+    if len(names) == 1:
+        return names[0], f"the only {unit}"
+    suggestion = f"name one: --query {names[0]}, or query={names[0]!r} from Python"
     if len(rankings) == 1:
-        complaint = f"no query was named, and {len(queries)} are judged: {format_some(queries)}"
+        complaint = f"no {unit} was named, and {len(names)} are judged: {format_some(names)}"
         raise InputError(Problem(complaint, suggestion=suggestion))
     views = [_count_missing_as_empty(metric, apply_policies(each.judged, policies)) for each in rankings]
     before, after = (score(metric, view).values for view in views)
     change = np.nan_to_num(np.abs(after - before))
     if (change <= ROUNDING * np.maximum(np.abs(before), 1)).all():
-        complaint = f"{metric} is the same on all {len(queries)} queries, so no query was chosen"
+        complaint = f"{metric} is the same on all {format_count(len(names), unit)}, so no {unit} was chosen"
         raise InputError(Problem(complaint, suggestion=suggestion))
-    return queries[int(np.argmax(change))], f"the largest difference of {len(queries)} queries"
+    return names[int(np.argmax(change))], f"the largest difference of {format_count(len(names), unit)}"
 
 
-def _select_query(judged: JudgedRankings, query: str, judgments: str) -> JudgedRankings:
-    if query not in judged.queries:
-        hint = did_you_mean(query, judged.queries)
-        allowed = f"judged queries: {format_some(judged.queries)}"
-        raise InputError(Problem(f"query {quote(query)} is not judged", judgments, suggestion=hint, allowed=allowed))
-    return select_queries(judged, np.array(judged.queries, object) == query)
+def _list_names(metric: Metric, judged: JudgedRankings) -> tuple[str, ...]:
+    """The queries, or the sessions; an error if there are none although the metric scores them."""
+    if metric.unit == "session":
+        check_needs(metric, judged)
+    return list_units(metric, judged)
+
+
+def _select_unit(metric: Metric, judged: JudgedRankings, name: str, judgments: str) -> JudgedRankings:
+    """The query of this name alone, or the queries of the session."""
+    names = _list_names(metric, judged)
+    if name not in names:
+        hint = did_you_mean(name, names)
+        if metric.unit == "session" and judged.sessions is not None and name in judged.queries:
+            place = int(judged.sessions.session[judged.queries.index(name)])
+            hint = f"it is a query of session {quote(names[place])}" if place >= 0 else "this query has no session"
+        allowed = f"judged {pluralize(metric.unit)}: {format_some(names)}"
+        complaint = f"{metric.unit} {quote(name)} is not judged"
+        raise InputError(Problem(complaint, judgments, suggestion=hint, allowed=allowed))
+    if metric.unit == "session" and judged.sessions is not None:
+        return select_queries(judged, judged.sessions.session == names.index(name))
+    return select_queries(judged, np.array(judged.queries, object) == name)
 
 
 def _list_moves(
     first: Explained, other: Explained, first_judged: JudgedRankings, other_judged: JudgedRankings
 ) -> tuple[Move, ...]:
-    """Every document in the steps of one of the two, best rank first."""
+    """Every document in the steps of one of the two, by query of a session, best rank first."""
     ranks, other_ranks = _map_ranks(first, first_judged), _map_ranks(other, other_judged)
     shares, other_shares = _map_shares(first), _map_shares(other)
     grades = _map_grades(first) | _map_grades(other)
     moves = [
         Move(
-            document=document,
+            document=key.document,
             grade=grade,
-            rank=ranks.get(document),
-            other_rank=other_ranks.get(document),
-            share=shares.get(document),
-            other_share=other_shares.get(document),
+            rank=ranks.get(key),
+            other_rank=other_ranks.get(key),
+            share=shares.get(key),
+            other_share=other_shares.get(key),
+            position=key.position or None,
         )
-        for document, grade in grades.items()
+        for key, grade in grades.items()
     ]
-    return tuple(sorted(moves, key=_best_rank))
+    return tuple(sorted(moves, key=_sort_key))
 
 
-def _best_rank(move: Move) -> tuple[int, int]:
+def _sort_key(move: Move) -> tuple[int, int, int]:
     there = [rank for rank in (move.rank, move.other_rank) if rank is not None]
-    return min(there), max(there)
+    return move.position or 0, min(there), max(there)
 
 
-def _map_ranks(explained: Explained, judged: JudgedRankings) -> Mapping[str, int]:
+class _Listed(NamedTuple):
+    """A document of one query: in a session, several queries may find it. ``position`` is 0 outside of sessions."""
+
+    position: int
+    document: str
+
+
+def _list_keys(documents: Sequence[str], positions: Sequence[int]) -> list[_Listed]:
+    return list(map(_Listed, positions or (0,) * len(documents), documents))
+
+
+def _map_ranks(explained: Explained, judged: JudgedRankings) -> Mapping[_Listed, int]:
     """Ranks by document, also below the cutoff, unless the metric counts ranks in its own way."""
     steps = explained.steps
-    counted = dict(zip(steps.documents, steps.ranks, strict=True))
-    whole = list_ranking(judged)
-    ranked = dict(zip(whole.documents, whole.rank.tolist(), strict=True))
-    own_way = any(ranked[document] != rank for document, rank in counted.items())
+    counted = dict(zip(_list_keys(steps.documents, steps.positions), steps.ranks, strict=True))
+    whole = _list_unit(judged, session=bool(steps.positions))
+    positions = () if whole.position is None else whole.position.tolist()
+    ranked = dict(zip(_list_keys(whole.documents, positions), whole.rank.tolist(), strict=True))
+    own_way = any(ranked[key] != rank for key, rank in counted.items())
     return counted if own_way else ranked
 
 
-def _map_shares(explained: Explained) -> dict[str, float | None]:
+def _list_unit(judged: JudgedRankings, *, session: bool) -> Listing:
+    return list_session(judged) if session else list_ranking(judged)
+
+
+def _map_shares(explained: Explained) -> dict[_Listed, float | None]:
     steps = explained.steps
-    return {} if steps.shares is None else dict(zip(steps.documents, steps.shares.values, strict=True))
+    shares = () if steps.shares is None else steps.shares.values
+    return dict(zip(_list_keys(steps.documents, steps.positions), shares, strict=bool(shares)))
 
 
-def _map_grades(explained: Explained) -> dict[str, float | None]:
-    return dict(zip(explained.steps.documents, explained.steps.grades, strict=True))
+def _map_grades(explained: Explained) -> dict[_Listed, float | None]:
+    steps = explained.steps
+    return dict(zip(_list_keys(steps.documents, steps.positions), steps.grades, strict=True))
 
 
 SAME = 1e-9
@@ -179,14 +221,15 @@ SAME = 1e-9
 
 
 def _explain_ranking(metric: Metric, judged: JudgedRankings, origin: str, policies: Policies) -> Explained:
-    facts = _describe_changes(judged, policies)
-    if not judged.present[0] and not math.isfinite(find_worst_value(metric) or 0.0):
+    facts = _describe_changes(metric, judged, policies)
+    if not judged.present.any() and not math.isfinite(find_worst_value(metric) or 0.0):
         facts.append("evaluate refuses to score it, because this metric has no worst value")
     judged = _count_missing_as_empty(metric, judged)
     scores = score(metric, judged)
     value = float(scores.values[0])
     if math.isnan(value):
-        raise MetricError(Problem(f"query {quote(judged.queries[0])} has no value: {metric.undefined}", str(metric)))
+        name = quote(list_units(metric, judged)[0])
+        raise MetricError(Problem(f"{metric.unit} {name} has no value: {metric.undefined}", str(metric)))
     special_case = _describe_declared_value(metric, judged, bool(scores.no_relevant[0]))
     steps = show_steps(metric, judged) or _make_generic_steps(metric, judged, value)
     if not special_case and not _is_close(steps.value, value):
@@ -198,7 +241,7 @@ def _explain_ranking(metric: Metric, judged: JudgedRankings, origin: str, polici
     cutoff = metric.settings.get("cutoff")
     return Explained(
         rankings=origin,
-        retrieved=int(judged.retrieved[0]),
+        retrieved=int(judged.retrieved.sum()),
         cutoff=cutoff if isinstance(cutoff, int) else None,
         value=value,
         steps=replace(steps, facts=(*facts, *steps.facts)),
@@ -220,19 +263,24 @@ def _is_close(steps: float, value: float) -> bool:
 def _describe_declared_value(metric: Metric, judged: JudgedRankings, no_relevant: bool) -> str:
     """The value that the metric declares for such a query, in words; its steps do not matter then."""
     least = find_worst_value(metric)
-    if not judged.present[0] and least is not None and (least or metric.direction == "lower"):
-        return f"a query without a ranking scores the worst value, {least:g}"
-    if metric.empty is not None and judged.retrieved[0] == 0:
+    if not judged.present.any() and least is not None and (least or metric.direction == "lower"):
+        return f"a {metric.unit} without a ranking scores the worst value, {least:g}"
+    if metric.unit == "query" and metric.empty is not None and judged.retrieved[0] == 0:
         return f"an empty ranking scores {metric.empty:g}"
     if metric.no_relevant is not None and no_relevant:
         return f"a query without relevant documents scores {metric.no_relevant:g}"
     return ""
 
 
-def _describe_changes(judged: JudgedRankings, policies: Policies) -> list[str]:
-    """The changes that the policies made to the ranking before the metric got it."""
+def _describe_changes(metric: Metric, judged: JudgedRankings, policies: Policies) -> list[str]:
+    """The queries of a session, and the changes that the policies made to the ranking before the metric got it."""
     facts = []
-    if not judged.present[0]:
+    if metric.unit == "session" and judged.sessions is not None:
+        places = sorted(zip(judged.sessions.position.tolist(), judged.queries, strict=True))
+        facts.append(f"queries of the session: {', '.join(f'{place}: {query}' for place, query in places)}")
+        without = [query for query, there in zip(judged.queries, judged.present.tolist(), strict=True) if not there]
+        facts += [f"query {quote(query)} has no ranking; it counts as empty" for query in without]
+    elif not judged.present[0]:
         facts.append("this query has no ranking; the ranking counts as empty")
     elif judged.retrieved[0] == 0:
         facts.append("the ranking is empty")
@@ -274,12 +322,14 @@ def _wrong_steps_error(metric: Metric, complaint: str) -> MetricError:
 
 def _make_generic_steps(metric: Metric, judged: JudgedRankings, value: float) -> Steps:
     """For each judged document that was retrieved, the metric's value if it were unjudged."""
-    listed = list_ranking(judged)
+    listed = _list_unit(judged, session=metric.unit == "session")
     without = np.full(listed.rank.size, np.nan)
     failed = 0
-    for row, rank in enumerate(judged.hits.rank.tolist()):
+    position = np.zeros(judged.count) if judged.sessions is None else judged.sessions.position
+    rows = np.argsort(position[judged.hits.query], kind="stable").tolist()  # in the order of the list
+    for place, row in zip(np.flatnonzero(listed.judged), rows, strict=True):
         try:
-            without[rank - 1] = score(metric, _drop_judgment(judged, row)).values[0]
+            without[place] = score(metric, _drop_judgment(judged, row)).values[0]
         except MetricError:  # the table says how often
             failed += 1
     steps = make_steps(
@@ -299,22 +349,21 @@ def _make_generic_steps(metric: Metric, judged: JudgedRankings, value: float) ->
 
 def _drop_judgment(judged: JudgedRankings, row: int) -> JudgedRankings:
     """The same with the document of one hit unjudged."""
-    hits = judged.hits
+    hits, ideal = judged.hits, judged.ideal
+    query = int(hits.query[row])
     kept = np.arange(hits.rank.size) != row
-    place = int(np.flatnonzero(judged.ideal.grade == hits.grade[row])[-1])
-    rest = np.arange(judged.ideal.grade.size) != place
-    count = int(rest.sum())
+    of_query = ideal.query == query
+    place = int(np.flatnonzero(of_query & (ideal.judgment == hits.judgment[row]))[0])
+    moved_up = ideal._replace(rank=ideal.rank - (of_query & (ideal.rank > ideal.rank[place])))
     documents = judged.documents
     if documents is not None:
         grade = documents.grade.copy()
-        grade[int(hits.rank[row]) - 1] = np.nan
+        grade[int(documents.first[query] + hits.rank[row]) - 1] = np.nan
         documents = documents._replace(grade=grade)
     return replace(
         judged,
         hits=hits.at(kept),
-        ideal=Ideal(
-            np.zeros(count, np.int64), np.arange(1, count + 1), judged.ideal.grade[rest], judged.ideal.judgment[rest]
-        ),
+        ideal=moved_up.at(np.arange(ideal.grade.size) != place),
         documents=documents,
         subtopics=judged.subtopics and judged.subtopics.at(judged.subtopics.row != hits.judgment[row]),
         _memory={},

@@ -162,6 +162,7 @@ def _(result: Explanation) -> Columns:
     steps = result.first.steps
     every = (*steps.columns, *([steps.shares] if steps.shares else []))
     return {
+        **({"query": steps.positions} if steps.positions else {}),
         "rank": steps.ranks,
         "document": steps.documents,
         "grade": steps.grades,

@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from pytest_ireval import JudgedRankings, MetricError, Param, make_steps, metric, ratio, steps_for
-from pytest_ireval_metrics.sessions import Repeats, find_gaining_hits, find_places_in_sessions, session_metric
+from pytest_ireval import JudgedRankings, MetricError, Param, list_session, make_steps, metric, ratio, steps_for
+from pytest_ireval_metrics.sessions import (
+    Repeats,
+    find_gaining_hits,
+    find_places_in_sessions,
+    list_positions,
+    mark_gaining,
+    session_metric,
+)
 from pytest_ireval_metrics.vocabulary import (
     Cutoff,
     Depth,
@@ -261,6 +268,29 @@ def session_rbp(
     session, position, count = find_places_in_sessions(judged)
     rows = find_gaining_hits(judged, repeats)
     query, rank = judged.hits.query[rows], judged.hits.rank[rows]
-    reaches = np.power((p - b * p) / (1 - b * p), position[query] - 1) * np.power(b * p, rank - 1.0)
+    reaches = _reach_in_session(position[query], rank, p, b)
     gain = judged.hits.grade[rows] / find_top_grade(max_grade, judged)
     return np.bincount(session[query], (1 - p) * gain * reaches, minlength=count).astype(np.float64)
+
+
+@steps_for(session_rbp)
+def _session_rbp_steps(judged: JudgedRankings, *, p: float, b: float, max_grade: float | None, repeats: str) -> Steps:
+    listed = list_session(judged)
+    reaches = _reach_in_session(list_positions(listed), listed.rank, p, b)
+    gain = np.where(mark_gaining(listed, repeats), listed.grade, 0.0) / find_top_grade(max_grade, judged)
+    columns = {"gain": gain, "reaches": reaches}
+    total = float((gain * reaches).sum())
+    return make_steps(
+        listed,
+        columns,
+        arithmetic=f"(1 - {p:g}) * {format_number(total)}",
+        value=(1 - p) * total,
+        facts=["gain: the grade as a share of the top grade; reaches: the chance that a reader comes to the document"],
+        shares=(1 - p) * gain * reaches,
+    )
+
+
+def _reach_in_session(position: Integers, rank: Integers, p: float, b: float) -> Floats:
+    """The chance that a reader of a session comes to a document."""
+    reaches: Floats = np.power((p - b * p) / (1 - b * p), position - 1.0) * np.power(b * p, rank - 1.0)
+    return reaches

@@ -1,4 +1,4 @@
-"""``ireval why``: the arithmetic of one metric on one query."""
+"""``ireval why``: the arithmetic of one metric on one query, or on one session."""
 
 from __future__ import annotations
 
@@ -83,7 +83,8 @@ def _complete_queries(ctx: click.Context, _parameter: click.Parameter, incomplet
     "-q",
     "--query",
     shell_complete=_complete_queries,
-    help="The query; required with one RANKINGS. With two, the default is where they differ most.",
+    help="The query, or the session of a metric of sessions; required with one RANKINGS. With two, the default is "
+    "where they differ most.",
 )
 @click.option(
     "--suite",
@@ -120,7 +121,7 @@ def command(
     lines: int | None,
     **options: Any,
 ) -> None:
-    """Show how METRIC comes to its value on one query, line by line.
+    """Show how METRIC comes to its value on one query or session, line by line.
 
     With OTHER rankings, show what moved from RANKINGS to OTHER, what each document contributes in both, and the
     arithmetic of both. Files as in `ireval evaluate`; one of them may be - for standard input. With --suite, no files
@@ -188,7 +189,7 @@ def _explain_in_suite(
         first, other, reference = sides.now, None, sides.before
         if reference is None:
             raise MetricError(Problem("compares two lists, and there is no baseline to compare with", str(wanted)))
-    if query is not None and query not in queries.position:
+    if query is not None and wanted.unit == "query" and query not in queries.position:
         same = [each for each, text in zip(queries.ids, queries.text, strict=True) if text.strip() == query.strip()]
         if same:
             complaint, meant = f"query {quote(query)} is not judged", f"that is the text of {format_some(same)}"
@@ -204,7 +205,7 @@ def _explain_in_suite(
         side_data=SideData(
             collection=suite.documents.size,
             preferences=shorten_path(preferences.path) if preferences else None,
-            queries=queries if "queries" in wanted.needs else None,
+            queries=queries if wanted.needs & {"queries", "sessions"} or wanted.unit == "session" else None,
             reference=reference,
         ),
         registry=registry,

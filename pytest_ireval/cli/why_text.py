@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from pytest_ireval.results.explanation import Column, Explained, Explanation, Move, Steps
 from pytest_ireval.text_table import escape_unprintable, format_table, measure_width, truncate, truncate_middle
+from pytest_ireval.words import format_count
 
 WIDTH = 80
 
@@ -104,7 +105,7 @@ def _describe_value(explanation: Explanation) -> list[str]:
         values += f" -> {other.value:.4f} ({other.value - first.value:+.4f})"
         files += f" (A) -> {other.rankings} (B)"
     origin = [f"explained: {explanation.rankings_origin}"] if explanation.rankings_origin else []
-    return [f"{explanation.metric} of query {query}: {values}", files, *origin]
+    return [f"{explanation.metric} of {explanation.unit} {query}: {values}", files, *origin]
 
 
 def _make_explained_blocks(
@@ -142,7 +143,15 @@ def _make_steps_grid(steps: Steps, count: int) -> Grid:
         for i in range(count)
     ]
     header = ["rank", "document", "grade", *(column.name for column in columns)]
-    return Grid(header, rows, [0, *range(2, len(header))], ids=1)
+    grid = Grid(header, rows, [0, *range(2, len(header))], ids=1)
+    return _add_positions(grid, steps.positions) if steps.positions else grid
+
+
+def _add_positions(grid: Grid, positions: Sequence[int]) -> Grid:
+    """The same with a first column: the position of the query in its session."""
+    rows = [[str(position), *row] for position, row in zip(positions, grid.rows, strict=False)]
+    ids = None if grid.ids is None else grid.ids + 1
+    return Grid(["query", *grid.header], rows, [0, *(place + 1 for place in grid.right)], ids)
 
 
 def _add_titles(grid: Grid, titles: Mapping[str, str]) -> Grid:
@@ -162,6 +171,8 @@ def _describe_left_out(explained: Explained, count: int) -> list[str]:
         what = f"judged there: {judged} of {len(hidden)}" if judged else "nothing is judged there"
         first, last = steps.ranks[count], steps.ranks[-1]
         ranks = f"ranks {first} to {last}" if first < last else f"rank {first}"
+        if steps.positions:
+            ranks = format_count(len(hidden), "document")
         notes.append(f"not shown: {ranks}; {what}")
     below = explained.retrieved - len(steps.ranks)
     if below > 0:
@@ -199,7 +210,9 @@ def _make_moves_blocks(explanation: Explanation, lines: int | None) -> Iterator[
     header = ["document", "grade", "moved"] + (["A", "B", "B - A"] if shares else [])
     rows = [_make_move_row(move, shares) for move in shown]
     if rows:
-        yield _add_titles(Grid(header, rows, [1, *range(3, len(header))], ids=0), explanation.titles)
+        grid = Grid(header, rows, [1, *range(3, len(header))], ids=0)
+        positions = [move.position for move in shown if move.position is not None]
+        yield _add_titles(_add_positions(grid, positions) if positions else grid, explanation.titles)
     notes = []
     if len(shown) < len(counting):
         notes.append(f"documents not shown: {len(counting) - len(shown)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_ireval.errors import IrevalError, format_error_lines
+from pytest_ireval.explaining import can_be_explained
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.rules.planning import INPUTS, Check, RuleCheck
 
@@ -29,7 +30,7 @@ def begin_outcome(check: Check) -> Outcome:
         outcome,
         name=check.rule.options.name,
         metric="" if metric is None else str(metric),
-        explained=metric is not None and metric.unit == "query" and not metric.needs & {"reference", "sessions"},
+        explained=metric is not None and can_be_explained(metric) and "reference" not in metric.needs,
         slice=str(check.slice),
     )
 

@@ -70,7 +70,7 @@ def compute_values(metric: Metric, judged: JudgedRankings) -> Floats:
     """
     if metric.missing:
         raise MetricError(Problem(f"needs {' and '.join(metric.missing)}", place=str(metric)))
-    _check_needs(metric, judged)
+    check_needs(metric, judged)
     with np.errstate(all="ignore"):  # what comes out is checked
         values = _call_batch(metric, judged)
     units = list_units(metric, judged)
@@ -135,7 +135,7 @@ def aggregate_values(values: Floats, how: str) -> float | None:
     return float(np.percentile(values, float(how[1:])))
 
 
-def _check_needs(metric: Metric, judged: JudgedRankings) -> None:
+def check_needs(metric: Metric, judged: JudgedRankings) -> None:
     for need in sorted(metric.needs):
         there = {"scores": True, "ties": True, "unjudged": judged.documents is not None}
         there["queries"] = judged.columns is not None

@@ -30,7 +30,8 @@ def steps_for(*metrics: Metric) -> Callable[[Function], Function]:
     """Register ``function(judged, **arguments) -> Steps``, which shows the arithmetic of these metrics on one query.
 
     ``judged`` holds that query alone, ``arguments`` are all arguments of the metric. :func:`make_steps` makes the
-    result, of columns that often begin with :func:`list_ranking`.
+    result, of columns that often begin with :func:`list_ranking`. For a metric of sessions ``judged`` holds the queries
+    of one session, and :func:`list_session` lists them.
 
     >>> from pytest_ireval import list_ranking, make_steps, per_query_metric, steps_for, why
     >>> @per_query_metric(name="Top")
@@ -65,7 +66,8 @@ class Listing(NamedTuple):
     """One query's ranking, unjudged documents included; ``rank``, ``documents``, ``grade`` and ``judged`` by rank.
 
     ``grade`` is 0 where a document is not judged. ``ideal`` holds the grades of all judged documents, best first,
-    ``retrieved`` counts the whole list.
+    ``retrieved`` counts the whole list. Of a session it has the lists of all queries one after the other, and
+    ``position`` is that of the query in the session.
     """
 
     rank: Integers
@@ -74,6 +76,7 @@ class Listing(NamedTuple):
     judged: Mask
     ideal: Floats
     retrieved: int
+    position: Integers | None = None
 
     def relevant(self, rel: float) -> Mask:
         """True for relevant documents: judged, with grade ``rel`` or more."""
@@ -97,6 +100,26 @@ def list_ranking(judged: JudgedRankings, cutoff: int | None = None) -> Listing:
         judged=~np.isnan(grade),
         ideal=judged.ideal.grade,
         retrieved=int(judged.retrieved[0]),
+    )
+
+
+def list_session(judged: JudgedRankings, cutoff: int | None = None) -> Listing:
+    """The lists of the queries of the only session of ``judged``, by position, each down to the cutoff."""
+    documents, sessions = judged.documents, judged.sessions
+    if sessions is None or len(sessions.names) != 1 or documents is None:
+        raise MetricError("steps of a session describe one session, whose documents must be kept")
+    position = sessions.position[documents.query]
+    rows = np.lexsort((documents.rank, position))
+    rows = rows if cutoff is None else rows[documents.rank[rows] <= cutoff]
+    grade = documents.grade[rows]
+    return Listing(
+        rank=documents.rank[rows],
+        documents=tuple(documents.ids.texts(rows)),
+        grade=np.nan_to_num(grade),
+        judged=~np.isnan(grade),
+        ideal=np.sort(judged.ideal.grade)[::-1],
+        retrieved=int(judged.retrieved.sum()),
+        position=position[rows],
     )
 
 
@@ -133,6 +156,7 @@ def make_steps(
         facts=tuple(facts),
         shares=None if shares is None else _columns({"contributes": shares})[0],
         second_table=None if second_table is None else SecondTable(second_title, _columns(second_table)),
+        positions=() if listed.position is None else tuple(listed.position.tolist()),
     )
 
 

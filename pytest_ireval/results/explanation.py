@@ -31,7 +31,7 @@ class SecondTable:
 
 @dataclass(frozen=True)
 class Steps:
-    """The way from a ranking to the value of a metric on one query.
+    """The way from a ranking to the value of a metric on one query, or on the queries of one session.
 
     ``ranks``, ``documents``, ``grades`` (None: not judged) and every column have one entry for each document that the
     metric looks at, in order of rank.
@@ -52,6 +52,8 @@ class Steps:
     second_table: SecondTable | None = None
     generic: bool = False
     """True if the metric does not describe its steps, and these are derived from its values."""
+    positions: tuple[int, ...] = ()
+    """In a session, for each document the position of its query; empty for a query."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,8 @@ class Move:
     other_rank: int | None
     share: float | None
     other_share: float | None
+    position: int | None = None
+    """In a session, the position of the query."""
 
     @property
     def difference(self) -> float:
@@ -92,6 +96,7 @@ class Explanation(InNotebook):
 
     metric: str
     query: str
+    """The query; of a metric of sessions, the session."""
     query_choice: str
     """The reason for the choice of the query, if the user did not name one."""
     judgments: str
@@ -104,6 +109,8 @@ class Explanation(InNotebook):
     """In a suite, the rankings that are compared with the baseline: of a run, or the source's current ones; and why."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """In a suite, by id the titles of documents."""
+    unit: str = "query"
+    """What the metric scores: ``query``, or ``session``."""
 
     def to_dict(self) -> Mapping[str, Any]:
         """The JSON form."""

@@ -11,9 +11,8 @@ from pytest_ireval.testing.breaking import make_variants
 from pytest_ireval.testing.data import make_corner_cases, make_random_data
 
 METRICS = sorted(
-    (metric for metric in load_registry().metrics.values() if metric.unit == "query"), key=lambda metric: metric.name
+    (metric for metric in load_registry().metrics.values() if metric.unit != "run"), key=lambda metric: metric.name
 )
-"""Those of sessions have no steps: they are about several lists."""
 CASES = [
     pytest.param(some, id=f"{metric.name} {len(some)}", marks=mark)
     for metric in METRICS
@@ -52,8 +51,9 @@ def explain(metric):
         rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
         orders = {query.name: query.ordered for query in data.queries}
         side_data = side_data_for(metric, grades, orders, collection=1000)
-        for query in data.queries[::3]:
-            yield why(metric, judgments, rankings, query.name, policies=Policies(scale=3), side_data=side_data)
+        names = ["s"] if metric.unit == "session" else [query.name for query in data.queries[::3]]
+        for name in names:
+            yield why(metric, judgments, rankings, name, policies=Policies(scale=3), side_data=side_data)
 
 
 @pytest.mark.parametrize("some", CASES)

@@ -1,6 +1,7 @@
 """Why a metric has its value: from Python, with policies, with a second ranking, and for metrics without steps."""
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from pytest_ireval import (
     InputError,
     MetricError,
     Policies,
+    SideData,
     evaluate,
     list_ranking,
     make_steps,
@@ -132,8 +134,73 @@ def test_several_metrics_and_one_of_the_whole_run_are_refused():
         return np.ones(1)
 
     assert read_error(MetricError, whole, JUDGMENTS, RANKINGS, "mug") == (
-        "Whole\n  scores a whole run; only metrics that score single queries can be explained"
+        "Whole\n  scores a whole run; only metrics that score single queries, or whole sessions, can be explained"
     )
+
+
+SESSION = (
+    {"s1": {"a": 1, "b": 2}, "s2": {"a": 1, "b": 2, "c": 2}, "s3": {"d": 1}},
+    {"s1": ["a", "x", "b"], "s2": ["x", "c", "b"], "s3": ["x", "d"]},
+)
+SESSIONS = SideData(sessions={"s1": ("monday", 1), "s2": ("monday", 2), "s3": ("friday", 1)})
+
+
+def test_of_a_metric_of_sessions_all_queries_of_a_session_are_explained():
+    explanation = why("SessionDCG@3", *SESSION, "monday", side_data=SESSIONS)
+
+    steps = explanation.first.steps
+    assert (explanation.unit, explanation.first.value) == ("session", pytest.approx(2 + 2 / math.log2(3) / 1.5))
+    assert list(zip(steps.positions, steps.ranks, steps.documents, steps.grades, strict=True)) == [
+        (1, 1, "a", 1),
+        (1, 2, "x", None),
+        (1, 3, "b", 2),
+        (2, 1, "x", None),
+        (2, 2, "c", 2),
+        (2, 3, "b", 2),
+    ]
+    assert steps.shares.values == pytest.approx((1, 0, 1, 0, 2 / math.log2(3) / 1.5, 0))
+    assert steps.second_table.columns[1].values == pytest.approx((2, 2 / math.log2(3)))
+    assert steps.facts[0] == "queries of the session: 1: s1, 2: s2"
+
+
+def test_of_two_sessions_the_one_that_differs_is_chosen_and_documents_move_within_their_query():
+    judgments, rankings = SESSION
+    better = rankings | {"s2": ["c", "x", "b"]}
+
+    explanation = why("SessionDCG@3", judgments, rankings, other=better, side_data=SESSIONS)
+
+    assert (explanation.query, explanation.query_choice) == ("monday", "the largest difference of 2 sessions")
+    moved = [move for move in explanation.moves if move.rank != move.other_rank]
+    assert [(move.position, move.document, move.rank, move.other_rank) for move in moved] == [
+        (2, "x", 1, 2),
+        (2, "c", 2, 1),
+    ]
+    change = explanation.other.value - explanation.first.value
+    assert sum(move.difference for move in explanation.moves) == pytest.approx(change)
+
+
+def test_a_query_in_place_of_its_session_is_an_error_that_names_the_session():
+    assert read_error(InputError, "nsDCG@3", *SESSION, "s2", side_data=SESSIONS) == (
+        "judgments\n  session 's2' is not judged\n  it is a query of session 'monday'\n"
+        "  judged sessions: 'monday', 'friday'"
+    )
+    assert "needs sessions" in read_error(MetricError, "nsDCG@3", *SESSION, "monday")
+
+
+def test_the_generic_table_of_a_session_is_true(registry):
+    plain = registry.metrics["nSessionDCG"] @ 3
+    declare = metric(name="Bare", unit="session", needs=("judgments", "sessions"))
+    bare = declare(lambda judged: plain.batch(judged, **plain.settings))
+
+    steps = why(bare, *SESSION, "monday", side_data=SESSIONS).first.steps
+
+    assert steps.generic
+    for position, document, value in zip(steps.positions, steps.documents, steps.columns[0].values, strict=True):
+        if document != "x":
+            query = f"s{position}"
+            fewer = SESSION[0] | {query: {d: g for d, g in SESSION[0][query].items() if d != document}}
+            scored = evaluate(fewer, SESSION[1], plain, side_data=SESSIONS).metrics[0]
+            assert value == pytest.approx(scored.values["monday"])
 
 
 @per_query_metric(name="Top")
@@ -253,4 +320,5 @@ def test_the_json_form_has_everything():
         "other_rank": None,
         "share": 0,
         "other_share": None,
+        "position": None,
     }

@@ -38,9 +38,9 @@ def gains(session, once, depth=None):
         seen |= {document for document in ranking[:depth] if grades.get(document, 0) > 0}
 
 
-def dcg(session, once, base=4):
+def dcg(session, once, base=4, discount=lambda rank: math.log2(rank + 1)):
     found = gains(session, once, K)
-    return sum(g / math.log2(rank + 1) / (1 + math.log(q, base)) for q, rank, g in found)
+    return sum(g / discount(rank) / (1 + math.log(q, base)) for q, rank, g in found)
 
 
 @pytest.mark.parametrize(("repeats", "once"), [("ignore", True), ("count", False)])
@@ -53,22 +53,28 @@ def test_session_dcg_and_rbp_are_their_definitions(repeats, once, session):
 
     assert scored(f"SessionDCG(repeats='{repeats}')@{K}", session) == pytest.approx(dcg(session, once))
     assert scored(f"SessionDCG(repeats='{repeats}', bq=2)@{K}", session) == pytest.approx(dcg(session, once, 2))
+    jarvelin = scored(f"SessionDCG(repeats='{repeats}', discount='jarvelin')@{K}", session)
+    assert jarvelin == pytest.approx(dcg(session, once, discount=lambda rank: max(math.log2(rank), 1)))
     assert scored(f"sRBP(repeats='{repeats}')", session) == pytest.approx(rbp)
 
 
+@pytest.mark.parametrize(
+    ("discount", "divide"),
+    [("log2", lambda rank: math.log2(rank + 1)), ("jarvelin", lambda rank: max(1, math.log2(rank)))],
+)
 @given(grades=GRADES, lists=st.lists(RANKING, min_size=1, max_size=2))
-def test_with_one_need_in_all_queries_the_best_session_is_the_best_of_all_lists(grades, lists):
+def test_with_one_need_in_all_queries_the_best_session_is_the_best_of_all_lists(discount, divide, grades, lists):
     session = [(grades, ranking) for ranking in lists]
     good = [document for document, grade in grades.items() if grade > 0]
     best = max(
-        dcg([(grades, [*order[:cut]]), (grades, [*order[cut:]])][: len(lists)], True)
+        dcg([(grades, [*order[:cut]]), (grades, [*order[cut:]])][: len(lists)], True, discount=divide)
         for order in permutations(good)
         for cut in range(len(good) + 1)
     )
 
-    found = scored(f"nsDCG@{K}", session)
+    found = scored(f"nsDCG(discount='{discount}')@{K}", session)
 
-    assert found == pytest.approx(dcg(session, True) / best if best else 0)
+    assert found == pytest.approx(dcg(session, True, discount=divide) / best if best else 0)
 
 
 @given(session=SESSION)

@@ -64,6 +64,20 @@ class TestSurveyOfGradedMetrics:
 
         assert found == pytest.approx(single / (1 + math.log2(q)))
 
+    def test_the_dcg_of_a_session_may_have_the_discount_of_this_text(self):
+        judgments = {"first": {"a": 1, "b": 2}, "second": {"a": 1, "b": 2, "c": 2}}
+        rankings = {"first": ["a", "x", "b"], "second": ["x", "c", "y"]}
+        sessions = SideData(sessions={"first": ("s", 1), "second": ("s", 2)})
+        names = ["SessionDCG@3", "SessionDCG(discount='jarvelin')@3", "nsDCG(repeats='count')@3"]
+
+        found = [metric.value for metric in evaluate(judgments, rankings, names, side_data=sessions).metrics]
+
+        dcg = 1 + 2 / math.log2(4)
+        best = (2 + 1 / math.log2(3)) + (2 + 2 / math.log2(3) + 1 / math.log2(4)) / 1.5
+        assert found[0] == pytest.approx(dcg + 2 / math.log2(3) / 1.5)
+        assert found[1] == pytest.approx(1 + 2 / math.log2(3) + 2 / 1.5)
+        assert found[2] == pytest.approx(found[0] / best)
+
     def test_rbp_with_p_0_sees_the_first_document_only(self):
         assert value("RBP(p=0)", [1, 1, 1]) == 1
         assert value("RBP(p=0)", [0, 1, 1]) == 0
