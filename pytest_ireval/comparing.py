@@ -26,7 +26,7 @@ from pytest_ireval.results.comparison import Change, Comparison, MetricCompariso
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
 from pytest_ireval.results.policies import Policies
 from pytest_ireval.statistics.differences import TIE, Floats, differences
-from pytest_ireval.statistics.mean_evidence import PairedT, paired_t
+from pytest_ireval.statistics.mean_evidence import Alternative, PairedT, paired_t
 from pytest_ireval.statistics.multiplicity import holm
 from pytest_ireval.statistics.sign_flip import sign_flip
 
@@ -41,6 +41,7 @@ def compare(
     *,
     baseline: str | None = None,
     test: Test = "t",
+    alternative: Alternative = "two-sided",
     alpha: float = 0.05,
     extremes: int = 3,
     policies: Policies = Policies(),
@@ -53,10 +54,12 @@ def compare(
     """Compare named rankings under the same judgments; each is anything that ``evaluate`` takes.
 
     ``baseline`` names the ranking that all others are compared with (``first``: the first); without one every pair is
-    compared. ``test`` is the paired t test (``t``) or the sign-flip test (``sign-flip``), two-sided, with Holm's
-    correction over all pairs of one metric; a difference counts as significant when its corrected p is below
-    ``alpha``. ``extremes`` is the number of greatest gains and drops that are listed, for each pair with the baseline
-    or for the best two. With ``missing_queries="ignore"`` only queries that all rankings have count, in all of them.
+    compared. ``test`` is the paired t test (``t``) or the sign-flip test (``sign-flip``), with Holm's correction over
+    all pairs of one metric. ``alternative`` is ``two-sided``, or asks only whether the values of a pair's ranking are
+    ``greater`` or ``less`` than those of the other one, which was given first or is the baseline. A difference counts
+    as significant when its corrected p is below ``alpha``. ``extremes`` is the number of greatest gains and drops that
+    are listed, for each pair with the baseline or for the best two. With ``missing_queries="ignore"`` only queries that
+    all rankings have count, in all of them.
     ``side_data`` is for all rankings, or is a mapping with that of each: each ranking has timings of its own. All other
     arguments are those of ``evaluate``.
 
@@ -67,7 +70,7 @@ def compare(
     ('new',)
     """
     _check_rankings(rankings)
-    question = _check_options(rankings, baseline, test, alpha, extremes)
+    question = _check_options(rankings, baseline, test, alternative, alpha, extremes)
     setting = prepare_evaluation(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
     each = _side_data_by_ranking(rankings, side_data)
     if policies.missing_queries == "ignore":  # the queries that count depend on all rankings
@@ -85,6 +88,7 @@ def compare_evaluations(evaluations: Mapping[str, Evaluation], question: Compari
         metrics=tuple(_compare_metric(results, question) for results in _group_by_metric(evaluations)),
         baseline=question.baseline,
         test=question.test,
+        alternative=question.alternative,
         alpha=question.alpha,
         queries=queries,
         asked=next(iter(evaluations.values())).asked,
@@ -117,7 +121,7 @@ def _side_data_by_ranking(rankings: Iterable[str], side_data: SideData | Mapping
 
 
 def _check_options(
-    rankings: Iterable[str], baseline: str | None, test: Test, alpha: float, extremes: int
+    rankings: Iterable[str], baseline: str | None, test: Test, alternative: Alternative, alpha: float, extremes: int
 ) -> ComparisonOptions:
     names = list(rankings)
     if baseline == FIRST and FIRST not in names:
@@ -129,11 +133,17 @@ def _check_options(
     if test not in get_args(Test):
         suggestion = did_you_mean(str(test), get_args(Test))
         raise IrevalError(Problem(f"test={test!r} is unknown", suggestion=suggestion, allowed="allowed: t, sign-flip"))
+    if alternative not in get_args(Alternative):
+        suggestion, allowed = did_you_mean(str(alternative), get_args(Alternative)), ", ".join(get_args(Alternative))
+        problem = Problem(
+            f"alternative={alternative!r} is unknown", suggestion=suggestion, allowed=f"allowed: {allowed}"
+        )
+        raise IrevalError(problem)
     if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < alpha < 1:
         raise IrevalError(f"alpha={alpha!r} is not a number between 0 and 1")
     if not isinstance(extremes, Integral) or isinstance(extremes, bool) or extremes < 0:
         raise IrevalError(f"extremes={extremes!r} is not a whole number of 0 or more")
-    return ComparisonOptions(baseline, test, float(alpha), int(extremes))
+    return ComparisonOptions(baseline, test, float(alpha), int(extremes), alternative)
 
 
 def _evaluate_one_by_one(
@@ -224,12 +234,13 @@ FEW = 20
 
 @dataclass(frozen=True)
 class ComparisonOptions:
-    """The question of a comparison: baseline, test, level, and the number of extremes to list."""
+    """The question of a comparison: baseline, test and its side, level, and the number of extremes to list."""
 
     baseline: str | None = None
     test: Test = "t"
     alpha: float = 0.05
     extremes: int = 3
+    alternative: Alternative = "two-sided"
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +319,7 @@ def _compare_pairs(paired: PairedValues, question: ComparisonOptions) -> tuple[P
         found += _compare_with(paired, other, rows, differing, question)
     adjusted = holm(np.array([np.nan if pair.p is None else pair.p for pair in found]))
     judged = _add_sign_flips(
-        [_decide_better(pair, p, paired, question) for pair, p in zip(found, adjusted, strict=True)], paired
+        [_decide_better(pair, p, paired, question) for pair, p in zip(found, adjusted, strict=True)], paired, question
     )
     leaders = set(_find_leaders(paired))
     return tuple(
@@ -340,8 +351,8 @@ def _compare_with(
     worse = (paired.sign * differing < 0).sum(axis=1).tolist()
     pairs = []
     for i, row in enumerate(rows):
-        t = paired_t(differing[i], question.alpha)
-        test, p = _compute_p(t, differing[i], question.test)
+        t = paired_t(differing[i], question.alpha, question.alternative)
+        test, p = _compute_p(t, differing[i], question)
         pairs.append(
             Pair(
                 ranking=paired.names[row],
@@ -366,11 +377,16 @@ def _compare_with(
     return pairs
 
 
-def _compute_p(t: PairedT, differing: Floats, asked: Test) -> tuple[Test, float | None]:
+def _compute_p(t: PairedT, differing: Floats, question: ComparisonOptions) -> tuple[Test, float | None]:
     """The p-value and its test: where all differences are equal there is no spread, and the signs alone can tell."""
-    if asked == "sign-flip" or math.isinf(t.t):
-        return "sign-flip", sign_flip(differing).p
+    if question.test == "sign-flip" or math.isinf(t.t):
+        return "sign-flip", _flip_signs(differing, question)
     return "t", _finite_or_none(t.p)
+
+
+def _flip_signs(differing: Floats, question: ComparisonOptions) -> float:
+    flipped = sign_flip(differing)
+    return {"two-sided": flipped.p, "greater": flipped.p_higher, "less": flipped.p_lower}[question.alternative]
 
 
 def _finite_or_none(value: float) -> float | None:
@@ -385,7 +401,7 @@ def _decide_better(pair: Pair, adjusted: float, paired: PairedValues, question: 
     return replace(pair, p_adjusted=None if pair.p is None else float(adjusted), better=better)
 
 
-def _add_sign_flips(pairs: list[Pair], paired: PairedValues) -> list[Pair]:
+def _add_sign_flips(pairs: list[Pair], paired: PairedValues, question: ComparisonOptions) -> list[Pair]:
     """The pairs, with the exact test where a significant t rests on few changed queries; corrected over all pairs.
 
     In that correction the exact test replaces t wherever few queries changed. For other pairs t is reliable, and much
@@ -395,7 +411,8 @@ def _add_sign_flips(pairs: list[Pair], paired: PairedValues) -> list[Pair]:
     if not any(one and pair.better for one, pair in zip(few, pairs, strict=True)):
         return pairs
     known = [
-        sign_flip(_compute_differences(pair, paired)).p if one else pair.p for one, pair in zip(few, pairs, strict=True)
+        _flip_signs(_compute_differences(pair, paired), question) if one else pair.p
+        for one, pair in zip(few, pairs, strict=True)
     ]
     adjusted = holm(np.array([np.nan if p is None else p for p in known]))
     return [

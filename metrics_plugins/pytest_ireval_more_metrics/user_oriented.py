@@ -290,7 +290,7 @@ def _session_rbp_steps(judged: JudgedRankings, *, p: float, b: float, max_grade:
     )
 
 
-def _reach_in_session(position: Integers, rank: Integers, p: float, b: float) -> Floats:
+def _reach_in_session(position: Integers | Floats, rank: Integers, p: float, b: float) -> Floats:
     """The chance that a reader of a session comes to a document."""
     reaches: Floats = np.power((p - b * p) / (1 - b * p), position - 1.0) * np.power(b * p, rank - 1.0)
     return reaches

@@ -51,6 +51,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.report.charts.comparison import CURVE_METRICS, make_comparison_chart
 from pytest_ireval.results.comparison import Comparison, Pair
 from pytest_ireval.results.policies import Policies
+from pytest_ireval.statistics.mean_evidence import Alternative
 from pytest_ireval.text_table import escape_unprintable
 
 
@@ -151,6 +152,12 @@ _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]
     "--baseline", metavar="NAME", help="Compare only with this ranking (first: the first one), not all pairs."
 )
 @click.option("--test", default="t", type=click.Choice(get_args(Test)), help="Paired t, or the sign-flip test.")
+@click.option(
+    "--alternative",
+    default="two-sided",
+    type=click.Choice(get_args(Alternative)),
+    help="Test both directions, or only whether the values of the first in a pair are greater, or less.",
+)
 @click.option(
     "--alpha", default=0.05, type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Level of significance."
 )

@@ -78,7 +78,8 @@ def _format_pairs(comparison: Comparison, view: View) -> str:
 
 def make_pair_rows(comparison: Comparison, *, every: bool) -> Iterator[list[str]]:
     """The pairs to be shown, a metric's name only in its first row; the header first."""
-    yield ["metric", "pair", "difference", "change", f"{100 * (1 - comparison.alpha):g}% interval", "sd", "p", "+/=/-"]
+    interval = f"{100 * (1 - comparison.alpha):g}% interval"
+    yield ["metric", "pair", "diff", "change", interval, "sd", "t", "p", "+/=/-"]
     for metric in comparison.metrics:
         for number, pair in enumerate(_select_pairs(comparison, metric, every=every)):
             yield ["" if number else format_title(metric), _name_pair(comparison, pair), *_format_pair(pair)]
@@ -96,6 +97,7 @@ def _format_pair(pair: Pair) -> list[str]:
         "-" if pair.relative is None else f"{100 * pair.relative:+.1f}%",
         "-" if pair.low is None or pair.high is None else f"{pair.low:+.4f} to {pair.high:+.4f}",
         format_figure(pair.sd),
+        "-" if pair.t is None else f"{pair.t:.2f}",
         format_p(pair.p_adjusted),
         f"{pair.wins}/{pair.ties}/{pair.losses}",
     ]
@@ -196,7 +198,13 @@ def describe_tests(comparison: Comparison) -> str:
     pairs = count - 1 if comparison.baseline is not None else count * (count - 1) // 2
     over = f"the {pairs} pairs with {comparison.baseline}" if comparison.baseline is not None else f"all {pairs} pairs"
     family = f"Holm's correction over {over} of each metric" if pairs > 1 else "one pair per metric, so no correction"
-    return f"{test}, two-sided, p < {comparison.alpha:g}; {family}; metrics are not corrected for each other"
+    first = "each ranking" if comparison.baseline is not None else "the first of a pair"
+    side = {
+        "two-sided": "two-sided",
+        "greater": f"one-sided ({first} has greater values; intervals stay two-sided)",
+        "less": f"one-sided ({first} has lower values; intervals stay two-sided)",
+    }[comparison.alternative]
+    return f"{test}, {side}, p < {comparison.alpha:g}; {family}; metrics are not corrected for each other"
 
 
 def format_p(p: float | None) -> str:

@@ -53,7 +53,7 @@ class Pair:
     t: float | None
     df: int | None
     p: float | None
-    """Two-sided; None where nothing can be tested."""
+    """By the ``alternative`` of the comparison; None where nothing can be tested."""
     p_adjusted: float | None
     """After Holm's correction over all pairs of this metric."""
     better: str
@@ -124,6 +124,8 @@ class Comparison(InNotebook):
     alpha: float
     queries: int
     """Judged queries that count in all rankings."""
+    alternative: str = "two-sided"
+    """``two-sided``; or ``greater`` or ``less``: tested is only whether the values of ``ranking`` are."""
     asked: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """The names by which single metrics were asked for, with their canonical names; not part of the JSON form."""
 
@@ -140,6 +142,7 @@ class Comparison(InNotebook):
             "format": FORMAT,
             "baseline": self.baseline,
             "test": self.test,
+            "alternative": self.alternative,
             "alpha": self.alpha,
             "correction": "holm",
             "queries": self.queries,
@@ -153,7 +156,7 @@ class Comparison(InNotebook):
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             found = f"format {data.get('format')!r}" if isinstance(data, Mapping) else type(data).__name__
             raise InputError(f"{found} is not a comparison that this version can read; it reads format {FORMAT!r}")
-        plain = {key: data[key] for key in ("baseline", "test", "alpha", "queries")}
+        plain = {key: data[key] for key in ("baseline", "test", "alternative", "alpha", "queries")}
         return cls(
             rankings={name: Evaluation.from_dict(entry) for name, entry in data["rankings"].items()},
             metrics=tuple(_metric_from_dict(name, entry) for name, entry in data["metrics"].items()),

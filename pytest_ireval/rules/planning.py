@@ -149,10 +149,6 @@ def find_checks_that_cannot_fail(checks: Sequence[RuleCheck], queries: Queries |
         yield f"{place}: only recall is checked ({names}), {advice}"
 
 
-FEW_BY_WEIGHT = 50
-"""Weights that leave less than the worth of so many equal queries are reported."""
-
-
 def find_rules_of_few_weights(
     checks: Sequence[RuleCheck], queries: Queries | None, weights: Floats | None
 ) -> Iterator[str]:
@@ -162,10 +158,10 @@ def find_rules_of_few_weights(
         if queries is None or weights is None or not check.rule.options.facts.weighted:
             continue
         inside = weights[check.slice.mask(queries)]
-        effective = round(weighting(inside, inside.size).effective)
-        if effective < min(FEW_BY_WEIGHT, inside.size):
+        weigh = weighting(inside, inside.size)
+        if weigh.is_decided_by_few:
             on = f" of {check.slice}" if check.slice.conditions else ""
-            text = f"{format_count(inside.size, 'query')}{on} count like {effective} of equal weight"
+            text = f"{format_count(inside.size, 'query')}{on} count like {weigh.effective_size} of equal weight"
             slices.setdefault(id(check.rule), (check, []))[1].append(text)
     for check, texts in slices.values():
         more = f"; and {format_count(len(texts) - MOST_NAMED, 'more slice')}" if len(texts) > MOST_NAMED else ""

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from pytest_ireval.statistics.differences import TIE, Floats
 
 Counts = NDArray[np.int64]
+FEW_BY_WEIGHT = 100
+"""Weights that leave less than the worth of so many equal units are reported."""
 FEWEST_UNITS = 2
 """One unit alone shows no spread."""
 
@@ -29,12 +31,17 @@ class Weighting(NamedTuple):
     clusters: Counts | None = None
     units: int = 0
     leverage: Floats | None = None
-    """By cluster: the move of the mean without it, divided by that move if all clusters weighed the same."""
+    """By unit: the move of the mean without it, divided by that move if all units weighed the same; None if they do."""
 
     @property
     def effective_size(self) -> int:
         """The effective number as a count: 1 if one query outweighs all others."""
         return round(self.effective)
+
+    @property
+    def is_decided_by_few(self) -> bool:
+        """True if few of the units hold most of the weight: tests of the mean err more often then."""
+        return self.effective_size < min(FEW_BY_WEIGHT, self.units)
 
     @property
     def degrees(self) -> float:
@@ -62,14 +69,13 @@ def weighting(weights: Floats | None, queries: int, clusters: Counts | None = No
         scaled = left / left.max()  # so that no square overflows
         shares = scaled * (left.size / math.fsum(scaled.tolist()))
     worth = scaled if codes is None else np.bincount(codes, scaled, units).astype(np.float64, copy=False)
-    leverage = None if codes is None else _compute_leverage(worth)
-    return Weighting(counted, shares, _compute_effective_size(worth), codes, units, leverage)
+    return Weighting(counted, shares, _compute_effective_size(worth), codes, units, _compute_leverage(worth))
 
 
 def _compute_leverage(worth: Floats) -> Floats | None:
     if worth.size < FEWEST_UNITS or np.ptp(worth) <= TIE * worth.max():
         return None
-    others: Floats = 1 - worth / math.fsum(worth.tolist())
+    others: Floats = np.maximum(1 - worth / math.fsum(worth.tolist()), TIE)  # not 0 where one weighs almost all
     return (1 - 1 / worth.size) / others
 
 
@@ -127,19 +133,17 @@ def estimate_mean(values: Floats, weigh: Weighting) -> Estimate:
 def _compute_unit_values(values: Floats, weigh: Weighting) -> Floats:
     """A value for every unit, so that their mean is the weighted mean: the linearised ratio of two totals.
 
-    Of queries they have mean(v) = Σ w d / Σ w and var(v) / n = n / (n - 1) Σ w² (d - mean)² / (Σ w)². Clusters of
-    unequal weight get the values of the jackknife, which leaves out one cluster after the other: the linearised ones
-    are too small where few clusters weigh the most.
+    Units of unequal weight get the values of the jackknife, which leaves out one unit after the other: the linearised
+    ones are too small where few units weigh the most.
     """
     if weigh.clusters is None and weigh.shares is None:
         return values
     shares = 1.0 if weigh.shares is None else weigh.shares
     weighted = values * shares
     mean = _mean(weighted)
-    deviations = weighted - mean * shares
-    if weigh.clusters is None:
-        return mean + deviations
-    sums = sum_clusters(deviations, weigh.clusters, weigh.units) * (weigh.units / values.size)
+    sums = weighted - mean * shares
+    if weigh.clusters is not None:
+        sums = sum_clusters(sums, weigh.clusters, weigh.units) * (weigh.units / values.size)
     if weigh.leverage is not None:
         sums = sums * weigh.leverage
         sums = sums - _mean(sums)

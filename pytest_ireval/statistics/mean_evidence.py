@@ -6,7 +6,8 @@ the exact sign flip must agree that the mean fell, too.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -50,7 +51,7 @@ def mean_evidence(
     """The evidence of one comparison; bounds are at ``alpha`` each. ``clusters`` numbers queries drawn together."""
     counted, weigh = _select_counted(differences, weights, clusters)
     sample = estimate_mean(counted, weigh)
-    half = sample.error * t_quantile(1 - alpha, sample.degrees) if sample.units > 1 else sample.error
+    half = sample.error * t_quantile(1 - alpha, sample.degrees) if weigh.effective_size > 1 else math.nan
     return MeanEvidence(
         queries=counted.size,
         changed=int(np.count_nonzero(counted)),
@@ -66,7 +67,7 @@ def mean_evidence(
 
 
 class PairedT(NamedTuple):
-    """The two-sided t test of one comparison; NaN where there are too few queries.
+    """The t test of one comparison; NaN where there are too few queries.
 
     ``sd`` is the standard deviation of the differences (n - 1), ``low`` and ``high`` bound the two-sided interval.
     """
@@ -81,18 +82,24 @@ class PairedT(NamedTuple):
     high: float
 
 
-def paired_t(differences: Floats, alpha: float = 0.05) -> PairedT:
+Alternative = Literal["two-sided", "greater", "less"]
+"""What is tested of the mean of differences, as in SciPy: that it is not 0, greater than 0, or less than 0."""
+
+
+def paired_t(differences: Floats, alpha: float = 0.05, alternative: Alternative = "two-sided") -> PairedT:
     """The test, with an interval of level ``1 - alpha``.
 
-    Where no query differs, t is 0 and p is 1. Where all differ by the same amount the spread is 0: t is infinite, p is
-    0 and the interval is that amount, which is the formula's limit and no evidence of its own.
+    Where no query differs, t is 0 and the two-sided p is 1. Where all differ by the same amount the spread is 0: t is
+    infinite, p is 0 (of the other side 1) and the interval is that amount, which is the formula's limit and no evidence
+    of its own.
     """
     sample = estimate_mean(differences, weighting(None, differences.size))
     df = differences.size - 1
     if df < 1:
         return PairedT(df, sample.mean, *[np.nan] * 6)
     half = sample.error * t_quantile(1 - alpha / 2, df)
-    p = 2 * t_share_below(-abs(sample.t), df)
+    tail = {"two-sided": -abs(sample.t), "greater": -sample.t, "less": sample.t}[alternative]
+    p = t_share_below(tail, df) * (2 if alternative == "two-sided" else 1)
     low, high = sample.mean - half, sample.mean + half
     return PairedT(df, sample.mean, sample.sd, sample.error, sample.t, p, low, high)
 
@@ -123,10 +130,11 @@ def equivalence(
     return Equivalence(max(fell, rose), min(1.0, p_moved))
 
 
-def p_of_fall_within(differences: Floats, margins: Floats | float) -> float:
+def p_of_fall_within(differences: Floats, margins: Floats | float, weights: Floats | None = None) -> float:
     """The chance of so small a fall of the mean if it were the margin."""
-    values, weigh = _select_counted(differences, None, None)
-    return _compute_p_within(values, np.broadcast_to(np.asarray(margins, dtype=np.float64), differences.shape), weigh)
+    values, weigh = _select_counted(differences, weights, None)
+    allowed = np.broadcast_to(np.asarray(margins, dtype=np.float64), differences.shape)[weigh.counted]
+    return _compute_p_within(values, allowed, weigh)
 
 
 def _select_counted(differences: Floats, weights: Floats | None, clusters: Counts | None) -> tuple[Floats, Weighting]:

@@ -55,8 +55,8 @@ def test_the_table_of_all_pairs(ireval, files):
         "b  best     *0.9375 ac            17\n"
         "c  last      0.4062               29\n"
         "\n"
-        "metric  pair  difference  change        95% interval      sd       p  +/=/-\n"
-        "RR      b-a      +0.4062  +76.5%  +0.2507 to +0.5618  0.1860  0.0014  7/1/0\n"
+        "metric  pair     diff  change        95% interval      sd     t       p  +/=/-\n"
+        "RR      b-a   +0.4062  +76.5%  +0.2507 to +0.5618  0.1860  6.18  0.0014  7/1/0\n"
         "\n"
         "metric  pair     gain    from      to  query  drop  from  to  query\n"
         "RR      b-a   +0.5000  0.5000  1.0000  q0\n"
@@ -83,9 +83,9 @@ def test_the_table_with_a_baseline(ireval, files):
         "b  best              *0.9375 ▲\n"
         "c  last               0.4062\n"
         "\n"
-        "metric  pair  difference  change        95% interval      sd       p  +/=/-\n"
-        "RR      b-a      +0.4062  +76.5%  +0.2507 to +0.5618  0.1860  0.0009  7/1/0\n"
-        "        c-a      -0.1250  -23.5%  -0.4410 to +0.1910  0.3780  0.3807  1/1/6\n"
+        "metric  pair     diff  change        95% interval      sd      t       p  +/=/-\n"
+        "RR      b-a   +0.4062  +76.5%  +0.2507 to +0.5618  0.1860   6.18  0.0009  7/1/0\n"
+        "        c-a   -0.1250  -23.5%  -0.4410 to +0.1910  0.3780  -0.94  0.3807  1/1/6\n"
     )
     assert "RR by query       a       b       c\nq0           0.5000  1.0000  0.2500\n" in out
     assert "\nRR      c-a   -0.5000  0.5000  0.0000  q5 (not in c)\n" in out
@@ -102,9 +102,9 @@ def test_markdown(ireval, files):
         "| b | best | **0.9375**<sup>▲</sup> |\n"
         "| c | last | 0.4062 |\n"
         "\n"
-        "| metric | pair | difference | change | 95% interval | sd | p | +/=/- |\n"
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
-        "| RR | b-a | +0.4062 | +76.5% | +0.2507 to +0.5618 | 0.1860 | 0.0009 | 7/1/0 |\n"
+        "| metric | pair | diff | change | 95% interval | sd | t | p | +/=/- |\n"
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        "| RR | b-a | +0.4062 | +76.5% | +0.2507 to +0.5618 | 0.1860 | 6.18 | 0.0009 | 7/1/0 |\n"
     )
     assert "| RR | c-a | +0.7500 | 0.2500 | 1.0000 | q7 | -0.5000 | 0.5000 | 0.0000 | q5 (not in c) |\n" in out
     assert "- bold: the best figure of its column\n" in out
@@ -174,7 +174,7 @@ def test_equal_differences_are_tested_by_their_signs_and_that_is_said(ireval, fi
 
     out = ireval("compare", "judgments.txt", "one.txt", "two.txt", "-m", "RR").out
 
-    assert "  0.0000  0.0078  0/0/8\n" in out
+    assert "  0.0000  -  0.0078  0/0/8\n" in out
     assert "RR b-a: all differences are equal, so t is undefined; p is that of the exact sign-flip test\n" in out
 
 
@@ -186,7 +186,7 @@ def test_a_single_query_says_nothing_of_chance(ireval, tmp_path):
 
     out = ireval("compare", *paths, "-m", "RR").out
 
-    assert "RR      b-a      -1.0000  -100.0%             -   -  -  0/0/1\n" in out
+    assert "RR      b-a   -1.0000  -100.0%             -   -  -  -  0/0/1\n" in out
     assert "\npaired: 1 query; one alone cannot show significance\n" in out
 
 

@@ -48,6 +48,42 @@ def test_figures_are_those_of_evaluate():
         assert evaluation == dataclasses.replace(alone, rankings=name)
 
 
+@pytest.mark.parametrize("side", ["two-sided", "greater", "less"])
+def test_a_one_sided_test_is_that_of_scipy(side):
+    found = compare(JUDGMENTS, {"mixed": MIXED, "last": LAST}, "RR", alternative=side)
+    one, other = (list(found.rankings[name]["RR"].values.values()) for name in ("last", "mixed"))
+    expected = scipy.stats.ttest_rel(one, other, alternative=side)
+
+    pair = found["RR"].pair("last", "mixed")
+    assert (pair.t, pair.p) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
+    assert pair.better == ("mixed" if side == "less" else "")
+    assert Comparison.from_dict(found.to_dict()).alternative == found.to_dict()["alternative"] == side
+    by_signs = compare(JUDGMENTS, {"mixed": MIXED, "last": LAST}, "RR", alternative=side, test="sign-flip")
+    exact = scipy.stats.permutation_test(
+        (np.array(one), np.array(other)), lambda x, y: (x - y).mean(), permutation_type="samples", alternative=side
+    )
+    assert by_signs["RR"].pair("last", "mixed").p == pytest.approx(exact.pvalue)
+
+
+def test_the_example_of_ten_queries_in_the_evaluation_lectures_is_one_sided():
+    a, b = [25, 43, 39, 75, 43, 15, 20, 52, 49, 50], [35, 84, 15, 75, 68, 85, 80, 50, 58, 75]
+    names = [f"d{i}" for i in range(100)]
+    judgments = {query: dict.fromkeys(names, 1) for query in QUERIES}
+    rankings = {
+        name: {query: names[:count] for query, count in zip(QUERIES, counts, strict=True)}
+        for name, counts in (("A", a), ("B", b))
+    }
+
+    pair = compare(judgments, rankings, "P@100", alternative="greater")["P@100"].pair("B", "A")
+
+    assert (round(pair.t, 2), round(pair.p, 2), pair.better) == (2.33, 0.02, "B")
+
+
+def test_an_unknown_side_is_an_error():
+    with pytest.raises(IrevalError, match="did you mean 'greater'"):
+        compare(JUDGMENTS, THREE, "RR", alternative="great")
+
+
 def test_a_pair_says_what_the_paired_t_test_says():
     comparison = compare(JUDGMENTS, THREE, "RR")
     pair = comparison["RR"].pair("last", "mixed")

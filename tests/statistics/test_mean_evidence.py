@@ -67,11 +67,12 @@ def test_beyond_few_changed_the_sign_flip_is_not_asked():
     )
 
 
-def test_weights_give_the_weighted_mean_and_its_standard_error():
+def test_weights_give_the_weighted_mean_and_the_standard_error_of_the_jackknife():
     draw = np.random.default_rng(5)
     d, w = draw.normal(-0.01, 0.1, 40), draw.lognormal(size=40)
     mean = (w * d).sum() / w.sum()
-    error = math.sqrt(40 / 39 * (w**2 * (d - mean) ** 2).sum()) / w.sum()
+    without = np.array([(w * d).sum() - w[i] * d[i] for i in range(40)]) / (w.sum() - w)
+    error = math.sqrt(39 / 40 * ((without - without.mean()) ** 2).sum())
     half = scipy.stats.t.ppf(0.95, w.sum() ** 2 / (w**2).sum() - 1) * error
 
     found = mean_evidence(d, weights=w)

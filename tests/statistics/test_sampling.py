@@ -21,8 +21,8 @@ tenths = st.integers(-10, 10).map(lambda n: n / 10)
 drawn = st.lists(st.tuples(tenths, st.integers(0, 6)), min_size=1, max_size=50)
 
 
-def share_red(rows, clusters=None):
-    return np.mean([mean_evidence(row, clusters=clusters).p_worse < 0.05 for row in rows])
+def share_red(rows, clusters=None, weights=None):
+    return np.mean([mean_evidence(row, clusters=clusters, weights=weights).p_worse < 0.05 for row in rows])
 
 
 def variants(draw, clusters, size, correlation, replicates=REPLICATES):
@@ -49,6 +49,14 @@ def test_few_great_clusters_keep_the_error_rate():
 
     assert weighting(None, codes.size, codes).degrees == pytest.approx((sizes.sum() ** 2 / (sizes**2).sum()) - 1)
     assert share_red(rows, codes) <= 0.06
+
+
+@pytest.mark.parametrize("queries", [50, 200])
+def test_few_queries_of_great_weight_keep_the_error_rate(queries):
+    weights = 1 / np.arange(1, queries + 1)  # the first has 22% or 17% of the weight
+    rows = np.random.default_rng(9).normal(size=(REPLICATES, queries))
+
+    assert share_red(rows, weights=weights) <= 0.05 + NOISE
 
 
 def test_the_standard_error_of_clusters_is_that_of_their_totals():
