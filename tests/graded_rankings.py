@@ -54,14 +54,14 @@ LETTERS = re.compile(
 """An example of documents with letters for names: those of grade 1, known ones in capitals; ``-`` is not judged."""
 
 
-def of_letters(match):
+def compute_letters(match):
     """The value for lists of documents: of a session, beside a reference, or under preferences."""
     queries = {f"q{number}": _names(text) for number, text in enumerate(match["got"].split(", "), 1)}
     other = _names(match["other"] or "", "other")
     lists = [*queries.values(), other, (match["missed"] or "").split()]
     letters = sorted({name for names in lists for name in names if len(name) == 1})
     rows = [(query, letter, 1) for query in queries for letter in letters]
-    judgments = judged_with(rows, ["yes" if letter.isupper() else "no" for _, letter, _ in rows])
+    judgments = make_judgments_with_known(rows, ["yes" if letter.isupper() else "no" for _, letter, _ in rows])
     pairs = [tuple(pair.split()) for pair in (match["pairs"] or "").split(", ") if pair]
     (only,) = evaluate(
         judgments,
@@ -81,7 +81,7 @@ def _names(text, kind="own"):
     return [f"{kind}{place}" if word == "-" else word for place, word in enumerate(text.split())]
 
 
-def worked(example):
+def compute_example(example):
     """Metric, computed and promised value of an example: of grades, of named documents, of fields, or of subtopics."""
     where = re.fullmatch(
         r"(?P<metric>.+?) where (?P<field>\w+) is (?P<cells>.+?)(?: = .*)? = (?P<value>[\d.]+)", example
@@ -96,7 +96,7 @@ def worked(example):
     if metric.needs & {"reference", "sessions", "preferences", "judgments"}:
         match = LETTERS.fullmatch(example)
         assert match, f"not of the form 'NAME of LETTERS = … = VALUE': {example}"
-        return match["metric"], of_letters(match), float(match["value"])
+        return match["metric"], compute_letters(match), float(match["value"])
     subtopics = re.fullmatch(
         r"(?P<metric>.+?) of (?P<got>[-0a-z ]*[a-z][-0a-z ]*?)(?: \| (?P<missed>[0a-z ]+?))? = .* = (?P<value>[\d.]+)",
         example,
@@ -104,7 +104,7 @@ def worked(example):
     if subtopics is not None:
         got, missed = subtopics["got"].split(), (subtopics["missed"] or "").split()
         return subtopics["metric"], diverse(subtopics["metric"], got, missed), float(subtopics["value"])
-    name, retrieved, missed, expected = parsed(re.sub(r" in [\d.]+ seconds", "", example))
+    name, retrieved, missed, expected = parse_example(re.sub(r" in [\d.]+ seconds", "", example))
     took = re.search(r" in ([\d.]+) seconds", example)
     return name, value(name, retrieved, missed, timings={QUERY: float(took[1])} if took else None), expected
 
@@ -126,12 +126,12 @@ def about(word):
     return {"a": 0} if word == "0" else dict.fromkeys(word, 1)
 
 
-def as_needed(metric, judgments):
+def complete_judgments(metric, judgments):
     """The judgments with what the metric needs: documents about one or two of three subtopics, or known before."""
     if "judgments" in metric.needs:
         rows = [(query, document, grade) for query, grades in judgments.items() for document, grade in grades.items()]
         known = ["yes" if sum(document.encode()) % 3 else "no" for _, document, _ in rows]
-        return judged_with(rows, known)
+        return make_judgments_with_known(rows, known)
     if "subtopics" not in metric.needs:
         return judgments
     return {
@@ -143,7 +143,7 @@ def as_needed(metric, judgments):
     }
 
 
-def judged_with(rows, known):
+def make_judgments_with_known(rows, known):
     """Judgments (query, document, grade) with a column ``known``."""
     columns = dict(zip(("query", "document", "grade"), map(list, zip(*rows, strict=True)), strict=True))
     return make_judgments_of_table(Table({**columns, "known": known}, "judgments", place_by_number("judgments")))
@@ -169,7 +169,7 @@ def side_data_for(metric, judgments, rankings, **given):
     return SideData(**found)
 
 
-def alike(metric, one, other):
+def compare_lists(metric, one, other):
     """The value of a metric that compares two lists of documents; what is judged plays no part."""
     (only,) = evaluate(
         {QUERY: {"judged": 1}}, {QUERY: one}, [metric], side_data=SideData(reference={QUERY: other})
@@ -177,7 +177,7 @@ def alike(metric, one, other):
     return only.values[QUERY]
 
 
-def parsed(example):
+def parse_example(example):
     """Metric, retrieved, missed and value from a docstring's ``NAME of GRADES | GRADES = … = VALUE``.
 
     ``-`` is an unjudged document, ``1*18`` eighteen documents of grade 1; behind ``|`` stand judged documents that were

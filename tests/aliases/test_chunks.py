@@ -11,7 +11,7 @@ from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 JUDGMENTS = {"q": {"book#0-100": 2, "book#100-200": 1}, "r": {"book#50-150": 1}}
 
 
-def counted(chunks, share=0.5, judgments=JUDGMENTS, query="q"):
+def collect_passages_of(chunks, share=0.5, judgments=JUDGMENTS, query="q"):
     rankings = convert_rankings({query: chunks})
     return collect_passages(convert_judgments(judgments), share).in_rankings(rankings).ranking(query)
 
@@ -29,18 +29,20 @@ def counted(chunks, share=0.5, judgments=JUDGMENTS, query="q"):
     ],
 )
 def test_a_chunk_counts_as_the_passage_that_it_covers(chunks, names):
-    assert counted(chunks) == names
+    assert collect_passages_of(chunks) == names
 
 
 def test_each_query_has_its_own_passages():
-    assert counted(["book#40-160"], query="r") == ["book#50-150"]
-    assert counted(["book#40-160"], query="unjudged") == ["book#40-160"]
+    assert collect_passages_of(["book#40-160"], query="r") == ["book#50-150"]
+    assert collect_passages_of(["book#40-160"], query="unjudged") == ["book#40-160"]
 
 
 def test_a_name_may_hold_the_marks_of_a_span():
     judgments = {"q": {"https://a.example/b#part-2#0-9": 1}}
 
-    assert counted(["https://a.example/b#part-2#0-12"], judgments=judgments) == ["https://a.example/b#part-2#0-9"]
+    assert collect_passages_of(["https://a.example/b#part-2#0-12"], judgments=judgments) == [
+        "https://a.example/b#part-2#0-9"
+    ]
 
 
 def test_fields_of_a_chunk_become_those_of_its_passage():
@@ -55,7 +57,7 @@ def test_fields_of_a_chunk_become_those_of_its_passage():
 def test_a_judged_document_without_a_span_is_an_error(name):
     with pytest.raises(InputError, match=r"row 2\n.*document .* has no span\n.*DOCUMENT#START-END"):
         collect_passages(convert_judgments({"q": {"book#0-10": 1, name: 1}}), 0.5)
-    assert counted(["book#0-100", name]) == ["book#0-100", name]  # as a baseline may have it
+    assert collect_passages_of(["book#0-100", name]) == ["book#0-100", name]  # as a baseline may have it
 
 
 SPANS = st.tuples(st.integers(0, 30), st.integers(1, 15)).map(lambda span: f"d#{span[0]}-{span[0] + span[1]}")

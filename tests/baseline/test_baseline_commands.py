@@ -174,7 +174,7 @@ def test_diff_lists_as_many_queries_as_are_wanted(ireval):
     )
 
 
-def committed(git, message="accepted"):
+def commit_all(git, message="accepted"):
     git("add", ".")
     git("commit", "--quiet", "-m", message)
 
@@ -182,7 +182,7 @@ def committed(git, message="accepted"):
 @pytest.mark.parametrize("pair", [("HEAD", "now"), ("now", "HEAD"), ("HEAD:now", "now"), ("HEAD", "HEAD:now")])
 def test_diff_with_an_earlier_commit(ireval, git, pair):
     name = "suites/baselines/shop.baseline"
-    committed(git)
+    commit_all(git)
     write_baseline(Path("suites/baselines"), baseline_of({**LISTS, "q1": ["c"]}, acceptances=(FIRST, SECOND, FIRST)))
 
     out = ireval("baseline", "diff", *(word.replace("now", name) for word in pair)).out
@@ -197,7 +197,7 @@ def test_log_lists_acceptances_the_newest_first_with_their_figures(ireval, git):
     first = FIRST._replace(figures={"nDCG@10": 0.5})
     second = SECOND._replace(figures={"nDCG@10": 0.75, "AP": 0.25})
     third = FIRST._replace(date="2026-11-21T00:00:00Z", reason="", commit="", branch="")
-    committed(git)
+    commit_all(git)
     delete_baseline(Path("suites/baselines"), "shop")
     write_baseline(Path("suites/baselines"), baseline_of(acceptances=(first, second, third)))
 

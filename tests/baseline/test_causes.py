@@ -23,7 +23,7 @@ def baseline(tmp_path):
     return read_baseline(tmp_path, "shop")
 
 
-def cause(baseline, lists=None, grades=None, queries=QUERIES, metrics=None, judged=True, prints=None, source=""):
+def get_cause(baseline, lists=None, grades=None, queries=QUERIES, metrics=None, judged=True, prints=None, source=""):
     return find_cause(
         baseline,
         rankings=[convert_rankings(lists or LISTS)],
@@ -39,19 +39,19 @@ def test_a_baseline_says_what_its_source_was_called(tmp_path):
     write_baseline(tmp_path, baseline_of(search=Search("run: old.txt")))
     kept = read_baseline(tmp_path, "shop")
 
-    assert cause(kept, prints={"source": "x"}, source="run: new.txt").sources == ("run: old.txt", "run: new.txt")
-    assert cause(kept, source="run: old.txt").nothing
+    assert get_cause(kept, prints={"source": "x"}, source="run: new.txt").sources == ("run: old.txt", "run: new.txt")
+    assert get_cause(kept, source="run: old.txt").nothing
     write_baseline(tmp_path / "old", baseline_of())
-    assert cause(read_baseline(tmp_path / "old", "shop"), source="run: new.txt").sources == ()
+    assert get_cause(read_baseline(tmp_path / "old", "shop"), source="run: new.txt").sources == ()
 
 
 def test_nothing_changed(baseline):
-    assert cause(baseline) == Cause(compared=3)
-    assert cause(baseline).nothing
+    assert get_cause(baseline) == Cause(compared=3)
+    assert get_cause(baseline).nothing
 
 
 def test_rankings_that_changed_are_counted(baseline):
-    assert cause(baseline, {"q1": ["a", "c", "b"], "q2": ["b", "a"], "q3": ["x"]}) == Cause(rankings=2, compared=3)
+    assert get_cause(baseline, {"q1": ["a", "c", "b"], "q2": ["b", "a"], "q3": ["x"]}) == Cause(rankings=2, compared=3)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_answers_that_were_given_before_are_no_change():
 
 
 def test_edited_judgments_are_named(baseline):
-    found = cause(baseline, grades={"q1": {"a": 2, "b": 0, "z": 1}, "q2": {"b": 1}})
+    found = get_cause(baseline, grades={"q1": {"a": 2, "b": 0, "z": 1}, "q2": {"b": 1}})
 
     assert found == Cause(
         compared=3,
@@ -99,13 +99,13 @@ def test_edited_judgments_are_named(baseline):
 
 
 def test_a_hundred_edits_are_named_and_all_are_counted(baseline):
-    found = cause(baseline, grades={**GRADES, "q1": {f"d{i}": 1 for i in range(200)}})
+    found = get_cause(baseline, grades={**GRADES, "q1": {f"d{i}": 1 for i in range(200)}})
 
     assert (len(found.edits), found.edited, found.judgments) == (100, 202, 1)
 
 
 def test_where_judgments_are_not_kept_the_queries_are_counted_all_the_same(baseline):
-    found = cause(
+    found = get_cause(
         replace(baseline, judgments=baseline.judgments._replace(grades=None)), grades={**GRADES, "q2": {"a": 0}}
     )
 
@@ -113,14 +113,14 @@ def test_where_judgments_are_not_kept_the_queries_are_counted_all_the_same(basel
 
 
 def test_judgments_that_are_gone_altogether(baseline):
-    found = cause(baseline, judged=False)
+    found = get_cause(baseline, judged=False)
 
     assert (found.judgments, found.edited, len(found.edits)) == (2, 3, 3)
 
 
 def test_queries_that_came_and_went_are_named_and_their_judgments_are_no_edits(baseline):
     queries = convert_queries({"q1": "mug", "q3": "cup", "q4": "jug"})
-    found = cause(
+    found = get_cause(
         baseline, {"q1": ["a", "b", "c"], "q3": [], "q4": ["z"]}, {"q1": GRADES["q1"], "q4": {"z": 3}}, queries
     )
 
@@ -128,28 +128,28 @@ def test_queries_that_came_and_went_are_named_and_their_judgments_are_no_edits(b
 
 
 def test_without_a_queries_file_what_is_judged_counts(baseline):
-    found = cause(baseline, grades={"q1": GRADES["q1"], "q3": {"a": 1}}, queries=None)
+    found = get_cause(baseline, grades={"q1": GRADES["q1"], "q3": {"a": 1}}, queries=None)
 
     assert (found.added, found.removed) == (("q3",), ("q2",))
 
 
 def test_without_judgments_what_is_ranked_counts():
     baseline = baseline_of(judgments=NO_JUDGMENTS, values={})
-    found = cause(baseline, {"q1": ["a", "b", "c"], "q5": ["a"]}, queries=None, judged=False)
+    found = get_cause(baseline, {"q1": ["a", "b", "c"], "q5": ["a"]}, queries=None, judged=False)
 
     assert (found.added, found.removed) == (("q5",), ("q2", "q3"))
 
 
 @pytest.mark.parametrize("part", ["queries", "source", "policies"])
 def test_what_else_is_described_otherwise(baseline, part):
-    assert cause(baseline, prints={part: "another"}) == Cause(compared=3, **{part: True})
+    assert get_cause(baseline, prints={part: "another"}) == Cause(compared=3, **{part: True})
 
 
 def test_metrics_that_are_defined_otherwise(baseline):
     metrics = {"nDCG@10": (2, "pytest-ireval"), "AP": (1, "pytest-ireval")}
 
-    assert cause(baseline, metrics=metrics) == Cause(compared=3, metrics=("nDCG@10",))
-    assert cause(baseline, metrics={"nDCG@10": (1, "acme")}).metrics == ("nDCG@10",)
+    assert get_cause(baseline, metrics=metrics) == Cause(compared=3, metrics=("nDCG@10",))
+    assert get_cause(baseline, metrics={"nDCG@10": (1, "acme")}).metrics == ("nDCG@10",)
 
 
 def test_two_baselines_are_compared_like_a_baseline_and_now():

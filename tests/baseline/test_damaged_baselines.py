@@ -91,7 +91,7 @@ def test_a_file_cut_short_anywhere_or_with_another_byte_is_no_baseline():
             decode_baseline(TEXT[:end] + bytes([TEXT[end] ^ 1]) + TEXT[end + 1 :], "here")
 
 
-def sealed(*lines):
+def write_digest(*lines):
     """Text whose digest is right, whatever its lines say."""
     body = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
     return f'{{"format": 1, "digest": "{fingerprint(body)}"}}\n'.encode() + body
@@ -122,7 +122,7 @@ ACCEPTED = {"acceptance": "2026-11-02T10:00:00Z"}
 )
 def test_text_of_another_shape_whose_digest_is_right_is_damage_too(lines):
     with pytest.raises(Damage, match=r"^is not a baseline: "):
-        decode_baseline(sealed(*lines), "here")
+        decode_baseline(write_digest(*lines), "here")
 
 
 def test_acceptances_that_can_be_read_are_found_in_a_damaged_file():

@@ -57,7 +57,7 @@ def load(tmp_path, monkeypatch):
     return loaded
 
 
-def written(keys):
+def format_keys(keys):
     return "".join(f"{key}: {value}\n" for key, value in keys.items())
 
 
@@ -66,11 +66,11 @@ def test_every_kind_has_an_example_that_loads(generator, load, kind):
     example = generator.EXAMPLES[kind]
     keys = dict(ALL)
     if kind in load_registry().rules:
-        text = written(keys) + "rules:\n" + "".join(f"  {line}\n" for line in example.splitlines())
+        text = format_keys(keys) + "rules:\n" + "".join(f"  {line}\n" for line in example.splitlines())
         assert {rule.kind.name for rule in load(text)[0].rules} == {kind}
     else:
         del keys["source"]
-        assert load(written(keys) + example)[0].source.kind.name == kind
+        assert load(format_keys(keys) + example)[0].source.kind.name == kind
 
 
 @pytest.mark.parametrize("key", [key for key in SuiteKeys.model_fields if key != "extends"])
@@ -78,7 +78,7 @@ def test_the_example_of_a_key_loads(load, key):
     (example,) = SuiteKeys.model_fields[key].examples
 
     used = {"matrix": {"owner": '"{locale}"'}}.get(key, {})  # a name that no text has would be a mistake
-    assert load(written({**ALL, key: example, **used}))
+    assert load(format_keys({**ALL, key: example, **used}))
 
 
 PARTS = [
@@ -94,13 +94,13 @@ def test_the_example_of_a_part_of_a_key_loads(load, key, part, field):
     file = {} if key == "documents" else {"file": ALL[key]}
     inner = ", ".join(f"{name}: {value}" for name, value in {**file, part: field.examples[0]}.items())
 
-    assert load(written({**ALL, key: f"{{{inner}}}"}))
+    assert load(format_keys({**ALL, key: f"{{{inner}}}"}))
 
 
 def test_the_example_of_a_waiver_loads(load):
     inner = ", ".join(f"{name}: {field.examples[0]}" for name, field in WaiverKeys.model_fields.items())
 
-    assert load(written({**ALL, "waive": f"[{{{inner}}}]"}))[0].waivers[0].query == "q017"
+    assert load(format_keys({**ALL, "waive": f"[{{{inner}}}]"}))[0].waivers[0].query == "q017"
 
 
 def blocks():

@@ -32,7 +32,7 @@ def blocks(page, language):
 
 
 @pytest.fixture
-def beside_the_examples(monkeypatch, tmp_path_factory):
+def folder_of_examples(monkeypatch, tmp_path_factory):
     """What the pages show runs where the examples are, and leaves nothing behind."""
     folder = tmp_path_factory.mktemp("documentation")
     shutil.copytree(ROOT / "examples", folder / "examples")
@@ -61,7 +61,7 @@ def engine(monkeypatch):
 
 
 @each_page
-@pytest.mark.usefixtures("beside_the_examples")
+@pytest.mark.usefixtures("folder_of_examples")
 def test_python_blocks_of_a_page_run_one_after_the_other(page):
     namespace = {"__name__": "documentation"}
     for number, code in enumerate(blocks(page, "python"), 1):
@@ -72,10 +72,10 @@ def test_python_blocks_of_a_page_run_one_after_the_other(page):
     "page",
     [pytest.param(page, marks=() if page.name == "README.md" else pytest.mark.ci, id=page.name) for page in PAGES],
 )
-def test_files_and_commands_of_a_page_do_what_it_shows(page, ireval, beside_the_examples, engine):
+def test_files_and_commands_of_a_page_do_what_it_shows(page, ireval, folder_of_examples, engine):
     for language, title, text in BLOCK.findall(page.read_text(encoding="utf-8")):
         if title:
-            file = beside_the_examples / title
+            file = folder_of_examples / title
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
         elif language == "console":
@@ -94,13 +94,13 @@ def check_command(line, shown, ireval):
     program, *arguments = words[len(settings) :]
     assert program in ("ireval", "pytest")
     if arguments[:1] == ["judge"] and "--with" not in arguments:
-        printed = printed_by_judge(arguments, len(shown.splitlines()))
+        printed = run_judge(arguments, len(shown.splitlines()))
         pytest.LineMatcher(printed).fnmatch_lines([line.replace("…", "*") for line in shown.splitlines()])
         return
     if program == "pytest":
-        printed = printed_by_process(["pytest", "-p", "no:cacheprovider", *arguments], settings)
+        printed = run_process(["pytest", "-p", "no:cacheprovider", *arguments], settings)
     elif arguments == ["demo"]:  # it starts pytest, whose output is not that of this process
-        printed = printed_by_process(["pytest_ireval", "demo"], {"TMPDIR": str(Path.cwd())})
+        printed = run_process(["pytest_ireval", "demo"], {"TMPDIR": str(Path.cwd())})
     else:
         with pytest.MonkeyPatch.context() as patch:
             for name, value in settings.items():
@@ -115,7 +115,7 @@ def check_command(line, shown, ireval):
         assert printed == shown
 
 
-def printed_by_judge(arguments, lines):
+def run_judge(arguments, lines):
     """The first lines of a command that serves a page; it is ended then."""
     command = [sys.executable, "-m", "pytest_ireval", *arguments, "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
@@ -124,7 +124,7 @@ def printed_by_judge(arguments, lines):
     return printed
 
 
-def printed_by_process(arguments, settings):
+def run_process(arguments, settings):
     command = [sys.executable, "-m", *arguments]
     environment = {**os.environ, **settings, "COLUMNS": "80"}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout

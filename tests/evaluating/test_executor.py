@@ -37,7 +37,7 @@ def processes():
         yield executor
 
 
-def evaluated(source, **more):
+def evaluate_files(source, **more):
     metrics = [*METRICS, "KendallTau"] if "side_data" in more else METRICS
     return evaluate(JUDGMENTS, source, metrics, **more).to_dict()
 
@@ -61,20 +61,20 @@ class Counted(Silent):
 def test_processes_give_what_one_process_does(runs, processes, source, more):
     """With a reference, all documents are read."""
     source = str(runs / source)
-    found = evaluated(source, executor=processes, **more)
+    found = evaluate_files(source, executor=processes, **more)
 
-    assert repr(found) == repr(evaluated(source, **more))
+    assert repr(found) == repr(evaluate_files(source, **more))
     assert found["rankings"] == (source if source.endswith("whole.trec") else f"{source} (6 files)")
 
 
 def test_a_worker_may_be_in_another_folder(runs, processes, monkeypatch):
     monkeypatch.chdir(runs)
 
-    assert repr(evaluated("*.trec", executor=processes)) == repr(evaluated("*.trec"))
+    assert repr(evaluate_files("*.trec", executor=processes)) == repr(evaluate_files("*.trec"))
 
 
 def test_rankings_that_are_no_files_are_taken_as_they_are(processes):
-    assert evaluated(REFERENCE, executor=processes) == evaluated(REFERENCE)
+    assert evaluate_files(REFERENCE, executor=processes) == evaluate_files(REFERENCE)
 
 
 def test_files_share_tasks_that_carry_many_judgments(runs, monkeypatch):
@@ -82,10 +82,10 @@ def test_files_share_tasks_that_carry_many_judgments(runs, monkeypatch):
     monkeypatch.setattr(executors, "JUDGMENTS_SENT", 0)
     progress = Counted()
     with ThreadPoolExecutor(2) as executor:
-        found = evaluated(runs, executor=executor, progress=progress)
+        found = evaluate_files(runs, executor=executor, progress=progress)
 
     assert progress.told[-4:] == [(6, "files"), 2, 2, 2]
-    assert repr(found) == repr(evaluated(runs))
+    assert repr(found) == repr(evaluate_files(runs))
 
 
 def test_a_broken_file_is_the_error_that_it_is_in_one_process(runs, processes):
@@ -94,7 +94,7 @@ def test_a_broken_file_is_the_error_that_it_is_in_one_process(runs, processes):
     errors = []
     for executor in (None, processes):
         with pytest.raises(InputError) as error:
-            evaluated(runs, executor=executor)
+            evaluate_files(runs, executor=executor)
         errors.append(str(error.value))
 
     assert errors[0].startswith(f"{runs}/part-1.trec:1\n")
@@ -105,7 +105,7 @@ def test_a_query_in_two_files_is_an_error(runs, processes):
     write_scores(runs / "part-7.trec", [3])
 
     with pytest.raises(InputError, match=r"/part-7\.trec\n  query 'q03' is also in .*/part-1\.trec"):
-        evaluated(runs, executor=processes)
+        evaluate_files(runs, executor=processes)
 
 
 def end_the_process(*_):
@@ -123,5 +123,5 @@ def test_a_worker_that_ends_is_an_error_that_names_the_file(runs, monkeypatch, w
     monkeypatch.setattr(executors, "_read_group", work)
 
     with ProcessPoolExecutor(1) as executor, pytest.raises(IrevalError) as error:
-        evaluated(runs, executor=executor)
+        evaluate_files(runs, executor=executor)
     assert str(error.value).startswith(f"{runs}/part-0.trec\n  no worker could read it: {said}")

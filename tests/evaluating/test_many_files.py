@@ -29,23 +29,23 @@ ROWS = [
 ]
 
 
-def table_of(rows):
+def make_table(rows):
     columns = zip(*rows, strict=True)
     return pyarrow.table(dict(zip(("query", "document", "score"), map(list, columns), strict=True)))
 
 
-def trec(rows):
+def format_trec(rows):
     return "".join(f"{query} Q0 {document} 1 {score!r} x\n" for query, document, score in rows)
 
 
-def evaluated(source, more=(), judgments=JUDGMENTS):
+def evaluate_source(source, more=(), judgments=JUDGMENTS):
     """An evaluation that keeps judged documents, or with a reference all of them."""
     if more:
         return evaluate(judgments, source, [*METRICS, "KendallTau"], side_data=SideData(reference=ROWS))
     return evaluate(judgments, source, METRICS)
 
 
-def figures(evaluation):
+def list_figures(evaluation):
     """Everything but the name of the rankings."""
     return {name: value for name, value in evaluation.to_dict(per_query=True).items() if name != "rankings"}
 
@@ -63,11 +63,11 @@ def test_files_of_a_folder_are_bit_for_bit_what_rows_are(tmp_path_factory, pairs
     home = {query: data.draw(st.integers(0, 3)) for query in dict.fromkeys(query for query, _, _ in rows)}
     folder = tmp_path_factory.mktemp("runs")
     for number in set(home.values()):
-        parquet.write_table(table_of([row for row in rows if home[row[0]] == number]), folder / f"{number}.parquet")
+        parquet.write_table(make_table([row for row in rows if home[row[0]] == number]), folder / f"{number}.parquet")
 
     policies = replace(LENIENT, ties=ties)
-    whole = figures(evaluate(JUDGMENTS, rows, METRICS, policies=policies))
-    apart = figures(evaluate(JUDGMENTS, folder, METRICS, policies=policies))
+    whole = list_figures(evaluate(JUDGMENTS, rows, METRICS, policies=policies))
+    apart = list_figures(evaluate(JUDGMENTS, folder, METRICS, policies=policies))
 
     assert sorted(apart.pop("without_judgments")) == sorted(whole.pop("without_judgments"))
     assert repr(apart) == repr(whole)
@@ -79,9 +79,9 @@ def runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     folder = Path("runs")
     (folder / "day=1").mkdir(parents=True)
-    (folder / "one.trec").write_text(trec(ROWS[:3]))
+    (folder / "one.trec").write_text(format_trec(ROWS[:3]))
     (folder / "day=1" / "two.csv").write_text("query,document,score\n" + "q2,x,3.0\nq2,a,1.0\n")
-    parquet.write_table(table_of(ROWS[5:]), folder / "day=1" / "three.parquet")
+    parquet.write_table(make_table(ROWS[5:]), folder / "day=1" / "three.parquet")
     (folder / "_SUCCESS").touch()
     (folder / ".one.trec.crc").write_bytes(b"crc")
     return folder
@@ -91,20 +91,20 @@ def runs(tmp_path, monkeypatch):
 @EACH_WAY
 @pytest.mark.parametrize("source", ["runs/", "runs/**/*.*"], ids=str)
 def test_a_folder_or_a_pattern_is_all_of_its_files(runs, source, more):
-    evaluation = evaluated(source, more)
+    evaluation = evaluate_source(source, more)
 
-    assert figures(evaluation) == figures(evaluated(ROWS, more))
+    assert list_figures(evaluation) == list_figures(evaluate_source(ROWS, more))
     assert evaluation.rankings == f"{source} (3 files)"
     assert set(read_rankings(source).queries) == {"q1", "q2", "q3"}
 
 
 @pytest.mark.more_metrics
 def test_a_query_in_two_files_is_an_error_that_names_both(runs):
-    (runs / "zero.trec").write_text(trec(ROWS[4:5]))
+    (runs / "zero.trec").write_text(format_trec(ROWS[4:5]))
 
     for more in ({}, {"reference": True}):
         with pytest.raises(InputError) as error:
-            evaluated(runs, more)
+            evaluate_source(runs, more)
         assert str(error.value) == (
             "runs/zero.trec\n  query 'q2' is also in runs/day=1/two.csv\n  all rows of a query belong into one file"
         )
@@ -138,8 +138,8 @@ def test_no_file_is_an_error(tmp_path, monkeypatch, source):
 
 
 def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path):
-    (tmp_path / "run[1].trec").write_text(trec(ROWS))
-    (tmp_path / "run1.trec").write_text(trec(ROWS[:1]))
+    (tmp_path / "run[1].trec").write_text(format_trec(ROWS))
+    (tmp_path / "run1.trec").write_text(format_trec(ROWS[:1]))
 
     assert evaluate(JUDGMENTS, tmp_path / "run[1].trec", "NumRet")["NumRet"].value == 7
 
@@ -150,21 +150,24 @@ def test_the_query_may_be_in_the_path(tmp_path, more):
     for query in ("q1", "q2", "q3"):
         folder = tmp_path / "runs" / "system=a" / f"query_id={query}"
         folder.mkdir(parents=True)
-        table = table_of([row for row in ROWS if row[0] == query]).drop_columns(["query"])
+        table = make_table([row for row in ROWS if row[0] == query]).drop_columns(["query"])
         parquet.write_table(table, folder / "part-0.parquet")
 
-    assert figures(evaluated(tmp_path / "runs", more)) == figures(evaluated(ROWS, more))
+    assert list_figures(evaluate_source(tmp_path / "runs", more)) == list_figures(evaluate_source(ROWS, more))
 
 
 def test_a_query_in_the_path_is_text_and_gives_way_to_a_column(tmp_path):
-    for name, table in (("query=01", table_of(ROWS[:3]).drop_columns(["query"])), ("query=q7", table_of(ROWS[3:5]))):
+    for name, table in (
+        ("query=01", make_table(ROWS[:3]).drop_columns(["query"])),
+        ("query=q7", make_table(ROWS[3:5])),
+    ):
         (tmp_path / name).mkdir()
         parquet.write_table(table, tmp_path / name / "part.parquet")
 
     assert set(read_rankings(tmp_path).queries) == {"01", "q2"}
 
 
-TABLE = table_of(ROWS)
+TABLE = make_table(ROWS)
 SHUFFLED = TABLE.take(np.random.default_rng(3).permutation(len(ROWS)))
 
 
@@ -192,7 +195,10 @@ class Streamed:
 @EACH_WAY
 @pytest.mark.parametrize("table", [TABLE, SHUFFLED], ids=["grouped", "scattered"])
 def test_an_arrow_stream_is_taken_as_rankings(make, more, table):
-    assert figures(evaluated(make(table), more))["metrics"] == (figures(evaluated(ROWS, more))["metrics"])
+    assert (
+        list_figures(evaluate_source(make(table), more))["metrics"]
+        == (list_figures(evaluate_source(ROWS, more))["metrics"])
+    )
 
 
 @pytest.mark.more_metrics
@@ -221,12 +227,12 @@ def test_an_arrow_stream_is_taken_as_judgments_queries_and_a_reference():
 )
 def test_mistakes_in_a_stream_are_named_by_row(make, rows, said):
     with pytest.raises(InputError) as error:
-        evaluate(JUDGMENTS, make(table_of(rows)), "AP")
+        evaluate(JUDGMENTS, make(make_table(rows)), "AP")
     assert str(error.value) == said
 
 
 def test_blanks_around_ids_do_not_count_in_a_stream_either():
-    spaced = table_of([(f" {query}", f"{document}\u3000", score) for query, document, score in ROWS])
+    spaced = make_table([(f" {query}", f"{document}\u3000", score) for query, document, score in ROWS])
 
     for given_rows in (spaced, spaced.to_pandas(), Streamed(spaced)):
         assert evaluate(JUDGMENTS, given_rows, "AP")["AP"].values == evaluate(JUDGMENTS, ROWS, "AP")["AP"].values
@@ -248,7 +254,7 @@ def store(tmp_path):
     fsspec = pytest.importorskip("fsspec")
     files = fsspec.filesystem("memory")
     for name, rows in (("a=1/one", ROWS[:3]), ("a=1/two", ROWS[3:5]), ("a=2/three", ROWS[5:])):
-        files.pipe_file(f"/bucket/runs/{name}.trec", trec(rows).encode())
+        files.pipe_file(f"/bucket/runs/{name}.trec", format_trec(rows).encode())
     files.pipe_file("/bucket/runs/_SUCCESS", b"")
     files.pipe_file("/bucket/judgments.txt", b"q1 0 a 2\nq1 0 b 0\nq1 0 c 1\nq2 0 a 1\nq3 0 b 3\nq3 0 c 0\n")
     yield files
@@ -259,7 +265,7 @@ def store(tmp_path):
 def test_addresses_are_read_as_folders_are(store, address):
     evaluation = evaluate("memory://bucket/judgments.txt", address, METRICS)
 
-    assert figures(evaluation)["metrics"] == figures(evaluate(JUDGMENTS, ROWS, METRICS))["metrics"]
+    assert list_figures(evaluation)["metrics"] == list_figures(evaluate(JUDGMENTS, ROWS, METRICS))["metrics"]
     assert evaluation.rankings == f"{address} (3 files)"
     assert evaluate(JUDGMENTS, "memory://bucket/runs/a=2/three.trec", "AP", policies=LENIENT).missing == ("q1", "q2")
 

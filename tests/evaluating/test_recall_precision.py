@@ -16,7 +16,7 @@ ranking = st.lists(st.sampled_from([0, 1, 2, None]), max_size=8)
 queries = st.dictionaries(st.sampled_from(["q1", "q2", "q3"]), st.tuples(ranking, st.lists(st.sampled_from([0, 1, 2]))))
 
 
-def files(lists):
+def split_lists(lists):
     """Judgments and rankings of queries that are given as grades: those retrieved (None: unjudged), those missed."""
     judgments, rankings = {}, {}
     for query, (retrieved, missed) in lists.items():
@@ -26,27 +26,27 @@ def files(lists):
     return judgments, rankings
 
 
-def found(rel=1, **lists):
-    judgments, rankings = files(lists)
+def find_relevant_documents(rel=1, **lists):
+    judgments, rankings = split_lists(lists)
     setting = prepare_evaluation(judgments, "AP", Policies(), REGISTRY)
     return find_relevant(setting.join_rankings(rankings, SideData()).judged, rel)
 
 
-def levels(retrieved, missed=(), rel=1):
-    return interpolate_precision(found(rel, q=(retrieved, missed)))[0].tolist()
+def interpolate_levels(retrieved, missed=(), rel=1):
+    return interpolate_precision(find_relevant_documents(rel, q=(retrieved, missed)))[0].tolist()
 
 
 def test_without_relevant_documents_there_is_nothing():
-    assert levels([0, 0]) == [0.0] * 11
-    assert compute_r_precision(found(q=([0, 0], []))).tolist() == [0.0]
+    assert interpolate_levels([0, 0]) == [0.0] * 11
+    assert compute_r_precision(find_relevant_documents(q=([0, 0], []))).tolist() == [0.0]
 
 
 @given(queries)
 def test_both_are_what_the_metrics_say(lists):
     lists = {query: (retrieved, [*missed, 0]) for query, (retrieved, missed) in lists.items()} or {"q": ([1], [0])}
-    metrics = evaluate(*files(lists), ["IPrecAvg", "Rprec", "IPrec@0.3"]).metrics
+    metrics = evaluate(*split_lists(lists), ["IPrecAvg", "Rprec", "IPrec@0.3"]).metrics
 
-    drawn = found(**lists)
+    drawn = find_relevant_documents(**lists)
 
     average, r, third = (np.array([metric.values[query] for query in lists]) for metric in metrics)
     assert interpolate_precision(drawn).mean(axis=1) == pytest.approx(average)

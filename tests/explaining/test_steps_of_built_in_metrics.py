@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from graded_rankings import as_needed, side_data_for
+from graded_rankings import complete_judgments, side_data_for
 
 from pytest_ireval import Policies, load_registry, why
 from pytest_ireval.metrics.steps import find_steps
@@ -47,7 +47,7 @@ def explain(metric):
     """Explain a metric on queries of all kinds; ``why`` itself refuses steps that do not come to the value."""
     for data in (make_random_data(8, tied=True), make_corner_cases()):
         grades = {query.name: dict(query.grades) for query in data.queries}
-        judgments = as_needed(metric, grades)
+        judgments = complete_judgments(metric, grades)
         rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
         orders = {query.name: query.ordered for query in data.queries}
         side_data = side_data_for(metric, grades, orders, collection=1000)
@@ -61,7 +61,7 @@ def test_steps_come_to_the_value_and_so_do_the_shares_of_documents_and_the_last_
     for metric, explanation in ((each, explanation) for each in some for explanation in explain(each)):
         explained = explanation.first
         if "counts as" not in explained.steps.arithmetic:
-            assert worked_out(explained.steps.arithmetic) == pytest.approx(explained.steps.value, abs=3e-3, rel=2e-3)
+            assert compute_value(explained.steps.arithmetic) == pytest.approx(explained.steps.value, abs=3e-3, rel=2e-3)
         if explained.special_case:
             worst = metric.bounds[metric.direction == "lower"]
             declared = {"empty": metric.empty, "relevant": metric.no_relevant, "without a ranking": worst}
@@ -76,7 +76,7 @@ def test_steps_come_to_the_value_and_so_do_the_shares_of_documents_and_the_last_
             assert math.fsum(shares) == pytest.approx(explained.value, abs=1e-9)
 
 
-def worked_out(arithmetic):
+def compute_value(arithmetic):
     """The value of the last line, whose figures are rounded; our own metrics wrote it."""
     return eval(arithmetic.replace("^", "**"), {"log": math.log})
 

@@ -6,7 +6,7 @@ from pytest_ireval import InputError
 
 
 @pytest.fixture
-def file(tmp_path):
+def write_file(tmp_path):
     """Writes text (or bytes) to a new file and returns its path."""
 
     def write(content, name="file.txt"):
@@ -19,7 +19,7 @@ def file(tmp_path):
 
 
 @pytest.fixture
-def refused(tmp_path):
+def read_error(tmp_path):
     """The text with which ``read(path)`` is refused; the test's folder is called ``DIR`` in it."""
 
     def text_of(read, path, **options):

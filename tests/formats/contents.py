@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def graded(judgments):
+def list_grades(judgments):
     """``{query: {document: grade}}``."""
     found = {query: {} for query in judgments.queries}
     for query, document, grade in zip(judgments.query, judgments.documents.texts(), judgments.grade, strict=True):
@@ -11,7 +11,7 @@ def graded(judgments):
     return found
 
 
-def ranked(rankings):
+def list_rankings(rankings):
     """``{query: [(document, score), …]}`` in order of rank."""
     return {
         query: list(
@@ -25,7 +25,7 @@ def ranked(rankings):
     }
 
 
-def subtopics(judgments):
+def list_subtopics(judgments):
     """``{(query, document): {subtopic: grade}}``."""
     found = {}
     parts = judgments.subtopics

@@ -82,7 +82,7 @@ def rows(draw):
     return [(query, document, draw(numbers)) for query, document in pairs]
 
 
-def delimited(drawn, delimiter, quoting, end, number, blanks="", title="x"):
+def write_delimited(drawn, delimiter, quoting, end, number, blanks="", title="x"):
     sink = io.StringIO()
     writer = csv.writer(sink, delimiter=delimiter, quoting=quoting, lineterminator=end)
     writer.writerow(("query", "title", "document", number))
@@ -105,7 +105,7 @@ relaxed = settings(suppress_health_check=list(HealthCheck))
     st.text(',;"\n a', max_size=6),
 )
 def test_csv_quoted_in_any_way(folder, drawn, delimiter, quoting, end, number, blanks, by_id, title):
-    text = delimited(drawn, delimiter, quoting, end, number, blanks, title)
+    text = write_delimited(drawn, delimiter, quoting, end, number, blanks, title)
 
     short, long, _ = read_both(folder, text.encode(), by_id=by_id)
     assert short == long

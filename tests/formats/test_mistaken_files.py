@@ -132,5 +132,7 @@ def test_a_message_is_no_longer_than_a_screen():
     assert lines[-1] == f"… and {1_000 - (len(lines) - 1) // 3} more"
 
 
-def test_a_first_line_without_cells_is_no_table(file, refused):
-    assert refused(read_queries, file("\r;\n1")).startswith("DIR/file.txt\n  contains no queries in a known format")
+def test_a_first_line_without_cells_is_no_table(write_file, read_error):
+    assert read_error(read_queries, write_file("\r;\n1")).startswith(
+        "DIR/file.txt\n  contains no queries in a known format"
+    )

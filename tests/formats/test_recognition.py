@@ -1,7 +1,7 @@
 """A file's format is recognised by its content, or named; where two fit, or none, the message says so."""
 
 import pytest
-from contents import graded
+from contents import list_grades
 
 from pytest_ireval import InputError, evaluate, load_registry, read_judgments, read_queries, read_rankings
 from pytest_ireval.data.formats.input_file import open_input
@@ -91,10 +91,10 @@ SAMPLES = {
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_each_sample_fits_exactly_these_formats(file, name):
+def test_each_sample_fits_exactly_these_formats(write_file, name):
     content, expected = SAMPLES[name]
 
-    with open_input(file(content)) as found:
+    with open_input(write_file(content)) as found:
         fitting = {
             holds: [reader.name for reader in list_fitting_readers(found, holds, READERS)]
             for holds in ("queries", "judgments", "rankings")
@@ -103,20 +103,20 @@ def test_each_sample_fits_exactly_these_formats(file, name):
     assert {holds: names for holds, names in fitting.items() if names} == expected
 
 
-def test_two_that_fit_are_never_guessed_between(file, refused):
-    path = file("1 1 d1 1\n1 2 d1 0\n")
+def test_two_that_fit_are_never_guessed_between(write_file, read_error):
+    path = write_file("1 1 d1 1\n1 2 d1 0\n")
 
-    assert refused(read_judgments, path) == (
+    assert read_error(read_judgments, path) == (
         "DIR/file.txt\n  its judgments could be in format trec or trec-diversity\n"
         "  choose one: judgments_format=…, --judgments-format"
     )
-    assert graded(read_judgments(path, format="trec-diversity")) == {"1": {"d1": 1}}
+    assert list_grades(read_judgments(path, format="trec-diversity")) == {"1": {"d1": 1}}
 
 
-def test_a_second_column_that_changes_later_on_is_no_guess_either(file, refused):
-    path = file("".join(f"1 1 document-{i:06} 1\n" for i in range(5000)) + "1 2 document-000001 1\n")
+def test_a_second_column_that_changes_later_on_is_no_guess_either(write_file, read_error):
+    path = write_file("".join(f"1 1 document-{i:06} 1\n" for i in range(5000)) + "1 2 document-000001 1\n")
 
-    assert refused(read_judgments, path) == (
+    assert read_error(read_judgments, path) == (
         "DIR/file.txt:5001\n"
         "  the second column is '2' here and '1' above: are these judgments of subtopics?\n"
         "  choose a format: trec ignores that column, trec-diversity reads subtopics from it"
@@ -124,8 +124,8 @@ def test_a_second_column_that_changes_later_on_is_no_guess_either(file, refused)
     assert len(read_judgments(path, format="trec")) == 5000
 
 
-def test_a_format_that_does_not_exist_is_refused_with_those_that_do(file, refused):
-    assert refused(read_rankings, file("q Q0 d 1 1 t\n"), format="tec") == (
+def test_a_format_that_does_not_exist_is_refused_with_those_that_do(write_file, read_error):
+    assert read_error(read_rankings, write_file("q Q0 d 1 1 t\n"), format="tec") == (
         "unknown format 'tec' for rankings\n  did you mean 'trec'?\n"
         "  formats of rankings: arrow, json, jsonl, msmarco, parquet, quepid-snapshot, responses, table, trec"
     )
@@ -159,22 +159,22 @@ RUN = "q1 Q0 d1 1 3 t\n"
         (read_queries, "q1\tred mug\nq2 blue mug\n", ":2\n  is not like the other lines: 'q2 blue mug'"),
     ],
 )
-def test_the_first_line_that_is_unlike_the_others_is_named(file, refused, read, text, says):
-    assert refused(read, file(text)).startswith(f"DIR/file.txt{says}")
+def test_the_first_line_that_is_unlike_the_others_is_named(write_file, read_error, read, text, says):
+    assert read_error(read, write_file(text)).startswith(f"DIR/file.txt{says}")
 
 
 @pytest.mark.parametrize(
     ("content", "kind"), [(b"PK\x03\x04abc", "a zip archive"), (b"BZh91AY", "compressed with bzip2")]
 )
-def test_archives_are_named(file, refused, content, kind):
-    assert refused(read_queries, file(content)) == (
+def test_archives_are_named(write_file, read_error, content, kind):
+    assert read_error(read_queries, write_file(content)) == (
         f"DIR/file.txt\n  this file is {kind}: unpack it first\n"
         "  allowed: plain files, and files compressed with gzip or Zstandard"
     )
 
 
-def test_a_table_that_may_be_a_book_is_not_guessed(file, refused):
-    text = refused(read_judgments, file("query,docid,Ann,clicks\nq,d,1,7\n"))
+def test_a_table_that_may_be_a_book_is_not_guessed(write_file, read_error):
+    text = read_error(read_judgments, write_file("query,docid,Ann,clicks\nq,d,1,7\n"))
 
     assert text.splitlines()[2] == (
         "  as a table it has the query (query) and the document (docid), but no column for the grade; "
@@ -202,24 +202,24 @@ def test_a_table_that_may_be_a_book_is_not_guessed(file, refused):
         ),
     ],
 )
-def test_a_table_that_lacks_a_column_says_which_and_what_it_is_called(file, refused, read, header, says):
+def test_a_table_that_lacks_a_column_says_which_and_what_it_is_called(write_file, read_error, read, header, says):
     row = ",".join("1" for _ in header.split(","))
     kind = read.__name__.removeprefix("read_")
 
-    assert refused(read, file(f"{header}\n{row}\n")) == (
+    assert read_error(read, write_file(f"{header}\n{row}\n")) == (
         f"DIR/file.txt\n  contains no {kind} in a known format: it begins with {header!r}\n{says}"
     )
 
 
-def test_a_product_beside_a_document_is_not_the_document(file):
-    judgments = read_judgments(file("query,product,sku,doc_id,grade\nq,mug,s1,d,1\n"))
+def test_a_product_beside_a_document_is_not_the_document(write_file):
+    judgments = read_judgments(write_file("query,product,sku,doc_id,grade\nq,mug,s1,d,1\n"))
 
     assert judgments.documents.texts([0]) == ["d"]
 
 
-def test_queries_may_be_about_products(file):
-    assert read_queries(file("id,text,product\nq,red mug,mug\n")).columns == {"product": ("mug",)}
-    assert read_queries(file("q1\tproduct\nq2\tblue mug\n")).text == ("product", "blue mug")
+def test_queries_may_be_about_products(write_file):
+    assert read_queries(write_file("id,text,product\nq,red mug,mug\n")).columns == {"product": ("mug",)}
+    assert read_queries(write_file("q1\tproduct\nq2\tblue mug\n")).text == ("product", "blue mug")
 
 
 @pytest.mark.parametrize(
@@ -229,20 +229,20 @@ def test_queries_may_be_about_products(file):
         ("q|d|1\n".encode("utf-16"), "it contains zero bytes: is it UTF-16, or not a text file?"),
     ],
 )
-def test_what_is_unknown_gets_a_hint(file, refused, content, hint):
-    assert refused(read_judgments, file(content)).splitlines()[2] == f"  {hint}"
+def test_what_is_unknown_gets_a_hint(write_file, read_error, content, hint):
+    assert read_error(read_judgments, write_file(content)).splitlines()[2] == f"  {hint}"
 
 
-def test_an_id_with_a_blank_in_a_run_is_named(file, refused):
-    path = file("mug Q0 a 1 3 t\nred mug Q0 a 1 2 t\n")
+def test_an_id_with_a_blank_in_a_run_is_named(write_file, read_error):
+    path = write_file("mug Q0 a 1 3 t\nred mug Q0 a 1 2 t\n")
 
-    assert refused(read_rankings, path) == (
+    assert read_error(read_rankings, path) == (
         "DIR/file.txt:2\n  has Q0 in the third column, not in the second: does the query's id contain a space?"
     )
 
 
-def test_a_document_may_be_called_q0(file):
-    assert read_rankings(file("mug Q0 Q0 1 3 t\nmug\tQ0\tb\t2\t2\tt\n")).ranking("mug") == ["Q0", "b"]
+def test_a_document_may_be_called_q0(write_file):
+    assert read_rankings(write_file("mug Q0 Q0 1 3 t\nmug\tQ0\tb\t2\t2\tt\n")).ranking("mug") == ["Q0", "b"]
 
 
 def test_a_format_is_for_files_only():
@@ -252,9 +252,9 @@ def test_a_format_is_for_files_only():
     assert str(caught.value) == "rankings_format='trec' applies only to files, but these rankings come from Python"
 
 
-def test_every_format_can_be_used_on_the_command_line(ireval, file):
-    judgments = file("query,document,grade\nq,d,1\n", "judgments.csv")
-    rankings = file('{"q": ["x", "d"]}', "rankings.json")
+def test_every_format_can_be_used_on_the_command_line(ireval, write_file):
+    judgments = write_file("query,document,grade\nq,d,1\n", "judgments.csv")
+    rankings = write_file('{"q": ["x", "d"]}', "rankings.json")
 
     outcome = ireval("evaluate", judgments, rankings, "-m", "RR", "--format", "trec", "--judgments-format", "table")
 

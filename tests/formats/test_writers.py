@@ -1,7 +1,7 @@
 """What is written can be read again, and what a format cannot hold is refused."""
 
 import pytest
-from contents import graded, ranked, subtopics
+from contents import list_grades, list_rankings, list_subtopics
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -34,7 +34,7 @@ def test_judgments_are_read_as_they_were_written(tmp_path, ending, found):
     write_judgments(convert_judgments(found), path)
 
     form = {"txt": "trec", "jsonl": "jsonl"}.get(ending, "table")
-    assert graded(read_judgments(path, format=form)) == found
+    assert list_grades(read_judgments(path, format=form)) == found
 
 
 @pytest.mark.parametrize("ending", ["tsv", "csv", "jsonl", "run"])
@@ -46,7 +46,7 @@ def test_rankings_are_read_as_they_were_written(tmp_path, ending, found):
     write_rankings(rankings, path)
 
     form = {"run": "trec", "jsonl": "jsonl"}.get(ending, "table")
-    assert ranked(read_rankings(path, format=form)) == ranked(rankings)
+    assert list_rankings(read_rankings(path, format=form)) == list_rankings(rankings)
 
 
 @pytest.mark.parametrize("ending", ["tsv", "csv", "jsonl"])
@@ -66,7 +66,7 @@ def test_subtopics_are_written_in_a_column_of_their_own(tmp_path):
 
     for name, form in (("a.tsv", "table"), ("a.qrels", "trec-diversity")):
         write_judgments(judgments, tmp_path / name)
-        assert subtopics(read_judgments(tmp_path / name, format=form)) == subtopics(judgments)
+        assert list_subtopics(read_judgments(tmp_path / name, format=form)) == list_subtopics(judgments)
     assert (
         tmp_path / "a.tsv"
     ).read_text() == "query\tsubtopic\tdocument\tgrade\nq\ts1\td\t0\nq\ts2\td\t2\nq\ts1\te\t1\n"
@@ -126,7 +126,7 @@ def test_scores_survive_to_the_last_digit(tmp_path):
     scores = {"a": 0.1 + 0.2, "b": 1e-300, "c": 12345678901234567890.0}
     write_rankings(convert_rankings({"q": scores}), tmp_path / "a.run")
 
-    assert dict(ranked(read_rankings(tmp_path / "a.run"))["q"]) == scores
+    assert dict(list_rankings(read_rankings(tmp_path / "a.run"))["q"]) == scores
 
 
 def test_plain_objects_can_be_written_too(tmp_path):

@@ -48,7 +48,7 @@ LARGEST = 1 << 17
 TOKEN = re.compile(rb"[\w.@%-]+|\s+|[^\w\s]", re.ASCII)
 
 
-def mutated(data, choose, others=()):
+def mutate(data, choose, others=()):
     """``data`` after a few changes; ``choose(n)`` is a number below n, from whoever decides."""
     for _ in range(1 + choose(4)):
         data = CHANGES[choose(len(CHANGES))](data, choose, others)[:LARGEST]

@@ -27,7 +27,7 @@ def search(kind):
 
     with atheris.instrument_imports(include=["pytest_ireval"]):
         from targets import read, registry, seeds
-    from mutations import mutated
+    from mutations import mutate
 
     registry()
     kept = list(seeds(kind).values())
@@ -39,13 +39,13 @@ def search(kind):
         chance = random.Random(seed)
         if chance.random() < 0.3:
             return atheris.Mutate(data, largest)
-        return mutated(data, lambda count: chance.randrange(max(1, count)), kept)[:largest]
+        return mutate(data, lambda count: chance.randrange(max(1, count)), kept)[:largest]
 
     atheris.Setup([sys.argv[0], *sys.argv[sys.argv.index("--") + 1 :]], one, custom_mutator=changed)
     atheris.Fuzz()
 
 
-def searched(kind, seconds, runs, seed):
+def run_search(kind, seconds, runs, seed):
     """Whether anything was found within the time, or so many files."""
     FOUND.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="ireval-search-") as folder:
@@ -83,7 +83,7 @@ def main():
     parser.add_argument("kinds", nargs="*", default=list(TARGETS), metavar="KIND")
     told = parser.parse_args()
     each = max(1, told.seconds // len(told.kinds))
-    return 1 if sum(searched(kind, each, told.runs, told.seed) for kind in told.kinds) else 0
+    return 1 if sum(run_search(kind, each, told.runs, told.seed) for kind in told.kinds) else 0
 
 
 if __name__ == "__main__":

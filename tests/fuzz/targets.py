@@ -59,7 +59,7 @@ def rankings(data):
     try:
         join_rankings(judgments, file_of(data, "mutated"), registry().readers, documents=False)
     except IrevalError as error:
-        told(error)
+        check_error_text(error)
     coerce_rankings(file_of(data, "mutated"), registry().readers)
 
 
@@ -72,7 +72,7 @@ def aliases(data):
         try:
             read(file_of(data, "mutated.tsv"))
         except IrevalError as error:
-            told(error)
+            check_error_text(error)
 
 
 def companions(data):
@@ -80,7 +80,7 @@ def companions(data):
         try:
             read(file_of(data, "mutated"))
         except IrevalError as error:
-            told(error)
+            check_error_text(error)
 
 
 def results(data):
@@ -122,7 +122,7 @@ TARGETS = {
 }
 
 
-def told(error):
+def check_error_text(error):
     """The text of an error: one that can be printed, and says something."""
     text = str(error)
     assert text.strip()
@@ -137,7 +137,7 @@ def read(kind, data):
     try:
         TARGETS[kind](data)
     except IrevalError as error:
-        told(error)
+        check_error_text(error)
 
 
 def seeds(kind):

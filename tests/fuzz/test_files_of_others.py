@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mutations import mutated
+from mutations import mutate
 from targets import TARGETS, read, seeds
 
 pytestmark = pytest.mark.ci
@@ -71,7 +71,7 @@ def test_a_mutated_file_is_read_or_refused(kind):
         def choose(count):
             return drawn.draw(st.integers(0, max(0, count - 1)))
 
-        data = mutated(kept[choose(len(kept))], choose, kept)
+        data = mutate(kept[choose(len(kept))], choose, kept)
         with ends_soon():
             read(kind, data)
 

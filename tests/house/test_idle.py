@@ -18,7 +18,7 @@ HEAVY = (
 )
 
 
-def imported_by(code, *arguments):
+def list_imports(code, *arguments):
     """The heavy modules that are there after ``code`` ran in a fresh interpreter."""
     script = f"{code}\nimport sys; print('heavy:', [name for name in {HEAVY!r} if name in sys.modules])"
     command = [sys.executable, "-c", script, *arguments]
@@ -27,7 +27,7 @@ def imported_by(code, *arguments):
 
 
 def test_the_plugin_alone_imports_nothing_heavy():
-    assert imported_by("import pytest_ireval.pytest_plugin.plugin") == "heavy: []"
+    assert list_imports("import pytest_ireval.pytest_plugin.plugin") == "heavy: []"
 
 
 def test_a_whole_run_without_the_flag_imports_nothing_heavy(tmp_path):
@@ -35,7 +35,7 @@ def test_a_whole_run_without_the_flag_imports_nothing_heavy(tmp_path):
     (tmp_path / "shop.ireval.yaml").write_text("ireval: 1\n")
     code = f"import pytest; assert pytest.main(['-q', '-p', 'no:cacheprovider', {str(tmp_path)!r}]) == 0"
 
-    assert imported_by(code) == "heavy: []"
+    assert list_imports(code) == "heavy: []"
 
 
 def test_defining_a_metric_in_a_conftest_imports_nothing_heavy():
@@ -47,7 +47,7 @@ def test_defining_a_metric_in_a_conftest_imports_nothing_heavy():
         "    return 0.0\n"
     )
 
-    assert imported_by(code) == "heavy: []"
+    assert list_imports(code) == "heavy: []"
 
 
 def test_evaluating_imports_numpy_alone(tmp_path):
@@ -55,7 +55,7 @@ def test_evaluating_imports_numpy_alone(tmp_path):
         "from pytest_ireval import evaluate\nassert evaluate({'q': {'a': 1}}, {'q': ['a']}, ['AP'])['AP'].value == 1\n"
     )
 
-    assert imported_by(code) == "heavy: ['numpy']"
+    assert list_imports(code) == "heavy: ['numpy']"
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def imported_by_gate(folder, metric):
+def list_imports_of_gate(folder, metric):
     """The modules of the long tail of metrics that a gate on the example imports, with one more metric."""
     suites = shutil.copytree(EXAMPLE, folder / "suites")
     path = suites / "product-search.ireval.yaml"
@@ -83,7 +83,7 @@ def imported_by_gate(folder, metric):
 
 @pytest.mark.parametrize(("metric", "modules"), [("P@3", set()), ("AverageOverlap@3", {"agreement"})])
 def test_a_gate_imports_a_metric_of_the_long_tail_where_a_suite_names_it(tmp_path, metric, modules):
-    assert imported_by_gate(tmp_path, metric) - {"commands"} == modules  # the list of commands may have other hooks
+    assert list_imports_of_gate(tmp_path, metric) - {"commands"} == modules  # the list of commands may have other hooks
 
 
 def test_a_gate_that_asks_no_live_system_imports_nothing_for_it(tmp_path):
@@ -95,7 +95,7 @@ def test_a_gate_that_asks_no_live_system_imports_nothing_for_it(tmp_path):
         "assert not {'urllib3', 'ssl', 'asyncio'} & set(sys.modules)"
     )
 
-    assert "urllib3" not in imported_by(code)
+    assert "urllib3" not in list_imports(code)
 
 
 SUITES = "numpy, yaml, pydantic"
@@ -124,7 +124,7 @@ def test_a_command_imports_what_it_needs(files, command, heavy):
         "sys.stdout = out"
     )
 
-    assert imported_by(code, *command.split()) == f"heavy: {[*filter(None, heavy.split(', ')), 'click']}"
+    assert list_imports(code, *command.split()) == f"heavy: {[*filter(None, heavy.split(', ')), 'click']}"
 
 
 RULES = """\

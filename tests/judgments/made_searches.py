@@ -5,7 +5,7 @@ import numpy as np
 from pytest_ireval_judgments.clicks import Searches
 
 
-def made(rows, documents=None):
+def make_searches(rows, documents=None):
     """Searches of query q: documents, clicked ranks in the order of time, and how often."""
     names = documents or sorted({name for shown, _, _ in rows for name in shown})
     order = [

@@ -22,7 +22,7 @@ def read(tmp_path, monkeypatch):
     return written
 
 
-def told(log):
+def list_searches(log):
     """Query, documents, clicked ranks in the order of time, and how often."""
     found, s = [], log.searches
     for row, (begin, end) in enumerate(zip(s.first[:-1], s.first[1:], strict=True)):
@@ -43,7 +43,7 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_every_layout_of_searches_is_read(read, name):
-    assert told(read(LAYOUTS[name], name)) == [SEARCH]
+    assert list_searches(read(LAYOUTS[name], name)) == [SEARCH]
 
 
 ROWS = "query,session,document,rank,clicked\n"
@@ -52,7 +52,7 @@ ROWS = "query,session,document,rank,clicked\n"
 def test_rows_of_documents_make_searches_also_if_sessions_take_turns(read):
     text = "red mug,s1,d1,1,0\nred mug,s2,d1,1,1\nred mug,s1,d2,2,1\nred mug,s2,d2,2,0\nred mug,s1,d1,1,0\n"
 
-    assert told(read(ROWS + text, "log.csv")) == [
+    assert list_searches(read(ROWS + text, "log.csv")) == [
         ("red mug", ["d1"], [], 1),
         ("red mug", ["d1", "d2"], [1], 1),
         ("red mug", ["d1", "d2"], [2], 1),
@@ -62,13 +62,13 @@ def test_rows_of_documents_make_searches_also_if_sessions_take_turns(read):
 def test_ids_that_are_numbers_differ_from_ranks(read):
     line = {"query": "q", "documents": [7, 8, 1], "clicks": [1, 8]}
 
-    assert told(read(json.dumps(line), "log.jsonl")) == [("q", ["7", "8", "1"], [3, 2], 1)]
+    assert list_searches(read(json.dumps(line), "log.jsonl")) == [("q", ["7", "8", "1"], [3, 2], 1)]
 
 
 def test_a_session_that_repeats_a_search_counts_once_with_all_its_clicks(read):
     log = read("session\tquery\tdocuments\tclicks\ns\tq\ta b c\tc\nt\tq\ta b c\tc\ns\tq\ta b c\ta c\ns\tq\tb a c\t\n")
 
-    assert told(log) == [
+    assert list_searches(log) == [
         ("q", ["a", "b", "c"], [1, 3], 1),
         ("q", ["a", "b", "c"], [3], 1),
         ("q", ["b", "a", "c"], [], 1),
@@ -80,7 +80,7 @@ def test_what_a_session_did_long_ago_is_forgotten(read, monkeypatch):
     monkeypatch.setattr(click_logs, "REMEMBERED", 2)
     lines = ["s\tq\ta\t\n", *(f"x{i}\tq\ta\t\n" for i in range(6)), "s\tq\ta\ta\n"]
 
-    assert told(read("session\tquery\tdocuments\tclicks\n" + "".join(lines))) == [
+    assert list_searches(read("session\tquery\tdocuments\tclicks\n" + "".join(lines))) == [
         ("q", ["a"], [], 7),
         ("q", ["a"], [1], 1),
     ]
@@ -89,14 +89,14 @@ def test_what_a_session_did_long_ago_is_forgotten(read, monkeypatch):
 def test_lines_with_a_count_stand_for_several_searches(read):
     log = read("query\tdocuments\tclicks\tcount\nq\ta b\ta\t5\nq\ta b\ta\t2\n")
 
-    assert told(log) == [("q", ["a", "b"], [1], 7)]
+    assert list_searches(log) == [("q", ["a", "b"], [1], 7)]
     assert log.sessions == 7
 
 
 def test_searches_without_documents_are_counted_by_themselves(read):
     log = read("query\tdocuments\tclicks\nq\t\t\nq\ta\t\n")
 
-    assert told(log) == [("q", ["a"], [], 1)]
+    assert list_searches(log) == [("q", ["a"], [], 1)]
     assert [tuple(each) for each in log.left_out] == [("no documents shown", 1, "log.tsv:2")]
 
 
@@ -158,7 +158,7 @@ def test_all_wrong_lines_are_one_error_and_may_be_dropped(read):
     assert [problem.place for problem in problems] == ["log.tsv:2", "log.tsv:4", "log.tsv:5"]
     assert str(remedy) == "--invalid drop leaves such lines out"
     log = read(text, drop_invalid=True)
-    assert told(log) == [("q", ["a"], [1], 1)]
+    assert list_searches(log) == [("q", ["a"], [1], 1)]
     assert [tuple(each) for each in log.left_out] == [
         ("invalid: a click on a document that was not shown", 2, "log.tsv:2"),
         ("invalid: a document is shown twice", 1, "log.tsv:4"),
@@ -174,7 +174,7 @@ def test_a_search_with_a_wrong_row_is_dropped_as_a_whole(read, wrong, kind, end)
     text = f"q,s,a,1,0\nq,s,b,2,0\n{wrong}\n{end}q,s,a,1,1\n"
     log = read(ROWS + text, "log.csv", drop_invalid=True)
 
-    assert told(log) == [("q", ["a"], [1], 1)]
+    assert list_searches(log) == [("q", ["a"], [1], 1)]
     assert [tuple(each) for each in log.left_out] == [
         (f"invalid: {kind}", 1, "log.csv:4"),
         ("searches with a wrong row", 1, "log.csv:2"),
@@ -194,7 +194,7 @@ def test_rows_of_one_search_with_different_counts_are_wrong(read):
         read(head + "q,s,a,1,0,5\nq,s,b,2,1,700\n", "log.csv")
 
     assert "log.csv:3\n  count is 700, and 5 at rank 1 of the same search" in str(caught.value)
-    assert told(read(head + "q,s,a,1,0,5\nq,s,b,2,1,5\n", "log.csv")) == [("q", ["a", "b"], [2], 5)]
+    assert list_searches(read(head + "q,s,a,1,0,5\nq,s,b,2,1,5\n", "log.csv")) == [("q", ["a", "b"], [2], 5)]
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_each_object_has_names_of_its_own(read, monkeypatch):
     two = {"query": "q", "shown": ["a", "b"], "clicked_ranks": [2], "frequency": 50, "session_id": "s"}
     log = read("".join(f"{json.dumps(each)}\n" for each in (one, two, one)), "log.jsonl")
 
-    assert told(log) == [("q", ["a", "b"], [1], 2), ("q", ["a", "b"], [2], 50)]
+    assert list_searches(log) == [("q", ["a", "b"], [1], 2), ("q", ["a", "b"], [2], 50)]
 
 
 def test_many_sessions_are_estimated_closely(monkeypatch):
@@ -292,5 +292,5 @@ def test_the_log_is_what_a_slow_reader_finds(tmp_path_factory, lines):
 
     if not lines:
         return
-    found = [row[:3] for row in told(read_clicks([path])) for _ in range(row[3])]
+    found = [row[:3] for row in list_searches(read_clicks([path])) for _ in range(row[3])]
     assert sorted(found) == wanted

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_searches import made
+from made_searches import make_searches
 
 from pytest_ireval.progress import SILENT
 from pytest_ireval_judgments import click_models
@@ -70,7 +70,7 @@ def test_a_step_of_em_counts_all_that_users_may_have_done(rows, a, s, go_on):
             steps[0] += weight * (last - 1)
             steps[1] += weight * (last - 1 + (last < len(shown) and not ends))
 
-    searches = made(rows, list("abcd"))
+    searches = make_searches(rows, list("abcd"))
     of_pair = searches.pairs.document
     found = expect_behaviour(searches, np.array(a)[of_pair], np.array(s)[of_pair], go_on)
     assert found.examined == pytest.approx([examined["abcd"[i]] for i in of_pair])
@@ -80,7 +80,7 @@ def test_a_step_of_em_counts_all_that_users_may_have_done(rows, a, s, go_on):
 
 @given(rows=ROWS, a=st.tuples(*[SHARE] * 4), s=st.tuples(*[SHARE] * 4), go_on=SHARE)
 def test_chances_of_clicks_multiply_to_those_of_whole_searches(rows, a, s, go_on):
-    searches = made(rows, list("abcd"))
+    searches = make_searches(rows, list("abcd"))
     of_pair = searches.pairs.document
     model = ClickModel("dbn", np.array(a)[of_pair], np.array(s)[of_pair], go_on, np.zeros(0))
     chance = predict_clicks(model, searches)
@@ -93,7 +93,7 @@ def test_chances_of_clicks_multiply_to_those_of_whole_searches(rows, a, s, go_on
         assert each[searches.first[row] : searches.first[row + 1]].prod() == pytest.approx(wanted, rel=1e-6)
 
 
-def simulated(chance_of_clicks, orders, number=10_000_000):
+def simulate_searches(chance_of_clicks, orders, number=10_000_000):
     """As many searches of each order and clicks as are expected of a number of users."""
     rows = []
     for order in orders:
@@ -101,7 +101,7 @@ def simulated(chance_of_clicks, orders, number=10_000_000):
             count = round(number / len(orders) * chance_of_clicks(order, clicked))
             if count:
                 rows.append((list(order), [rank for rank, is_one in enumerate(clicked, 1) if is_one], count))
-    return made(rows)
+    return make_searches(rows)
 
 
 ATTRACTION = {"a": 0.7, "b": 0.4, "c": 0.2}
@@ -111,7 +111,7 @@ SATISFACTION = {"a": 0.3, "b": 0.8, "c": 0.5}
 def test_dbn_finds_planted_parameters(monkeypatch):
     monkeypatch.setattr(click_models, "ROUNDS", 3000)
     monkeypatch.setattr(click_models, "STILL", 1e-7)
-    searches = simulated(
+    searches = simulate_searches(
         lambda order, clicked: chance_of(
             [ATTRACTION[d] for d in order], [SATISFACTION[d] for d in order], 0.8, clicked
         ),
@@ -126,7 +126,7 @@ def test_dbn_finds_planted_parameters(monkeypatch):
 
 def test_cascade_and_simplified_dbn_are_shares_that_a_pencil_finds():
     rows = [("abc", [2], 3), ("abc", [1, 3], 1), ("abc", [], 2)]
-    cascade, sdbn = (MODELS[name](made(rows), 0.0, SILENT) for name in ("cascade", "sdbn"))
+    cascade, sdbn = (MODELS[name](make_searches(rows), 0.0, SILENT) for name in ("cascade", "sdbn"))
 
     assert cascade.attraction == pytest.approx([1 / 6, 3 / 5, 0 / 2])
     assert sdbn.attraction == pytest.approx([1 / 6, 3 / 6, 1 / 3])
@@ -145,7 +145,7 @@ def test_no_searches_at_all_are_no_trouble(name):
 
 
 def test_grades_are_the_number_of_thresholds_that_an_estimate_reaches():
-    searches = made([("abcd", [1, 2], 10)])
+    searches = make_searches([("abcd", [1, 2], 10)])
     estimates, examined = np.array([0.1, 0.0999, 0.3, 0.9]), np.array([10.0, 10, 9.96, 9.9])
     found = make_judgments(searches, ClickModel("cascade", estimates, np.ones(4), 1.0, examined), [0.1, 0.3], 10)
 
@@ -155,7 +155,7 @@ def test_grades_are_the_number_of_thresholds_that_an_estimate_reaches():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_pairs_that_were_not_fitted_take_the_mean_of_those_that_were(name):
-    searches = made([("abc", [1], 30), ("abc", [1, 3], 10), ("abd", [1, 3], 5)])
+    searches = make_searches([("abc", [1], 30), ("abc", [1, 3], 10), ("abd", [1, 3], 5)])
     model = MODELS[name](searches.some(np.where(np.arange(searches.count.size) < 2, searches.count, 0)), 0.0, SILENT)
     known = np.array([True, True, True, False])
     told = model.with_means(known)

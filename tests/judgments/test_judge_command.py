@@ -43,16 +43,16 @@ def folder(tmp_path, monkeypatch):
 def program(folder):
     """The command of a judge that runs ``each`` for every line."""
 
-    def made(each=GOOD):
+    def write_judge(each=GOOD):
         code = f"import json, sys\nfor line in sys.stdin:\n    asked = json.loads(line)\n    {each}\n"
         (folder / "judge.py").write_text(code)
         return shlex.join([sys.executable, "-S", "judge.py"])
 
-    return made
+    return write_judge
 
 
 @contextmanager
-def served(path, judge="ann", **options):
+def serve_pool(path, judge="ann", **options):
     """A function that sends a request; it returns the status and the body."""
     target = path.with_name("judged.jsonl")
     rating = Rating(
@@ -84,7 +84,7 @@ def grade(value, seen=""):
 
 
 def test_each_grade_is_saved_before_the_answer(folder):
-    with served(folder / "pool.tsv") as send:
+    with serve_pool(folder / "pool.tsv") as send:
         status, first, _ = send("GET", "items/next")
         assert (status, first["text"], first["title"], first["judged"], first["total"]) == (
             200,
@@ -103,13 +103,13 @@ def test_each_grade_is_saved_before_the_answer(folder):
             "judge": "ann",
             "date": "2026-03-01",
         }
-    with served(folder / "pool.tsv") as send:
+    with serve_pool(folder / "pool.tsv") as send:
         assert send("GET", "items/next")[1]["place"] == 1
         assert send("POST", "items/0", grade("", "1"))[1]["judged"] == 0
 
 
 def test_a_second_tab_replaces_nothing_that_it_has_not_seen(folder):
-    with served(folder / "pool.tsv") as send:
+    with serve_pool(folder / "pool.tsv") as send:
         send("POST", "items/0", grade("1"))
         status, found, _ = send("POST", "items/0", grade("0"))
 
@@ -118,7 +118,7 @@ def test_a_second_tab_replaces_nothing_that_it_has_not_seen(folder):
 
 
 def test_many_tabs_at_once_lose_nothing(folder):
-    with served(folder / "pool.tsv") as send:
+    with serve_pool(folder / "pool.tsv") as send:
         threads = [threading.Thread(target=send, args=("POST", f"items/{n}", grade("1"))) for n in range(36)]
         for thread in threads:
             thread.start()
@@ -144,7 +144,7 @@ def test_many_tabs_at_once_lose_nothing(folder):
     ],
 )
 def test_what_does_not_come_from_the_page_changes_nothing(folder, method, place, body, headers, status):
-    with served(folder / "pool.tsv") as send:
+    with serve_pool(folder / "pool.tsv") as send:
         found = send(method, place, body, **headers)
 
         assert found[0] == status
@@ -153,7 +153,7 @@ def test_what_does_not_come_from_the_page_changes_nothing(folder, method, place,
 
 
 def test_the_page_lets_only_its_own_script_run_and_is_not_kept(folder):
-    with served(folder / "pool.tsv") as send:
+    with serve_pool(folder / "pool.tsv") as send:
         status, page, response = send("GET", "")
 
     assert status == 200
@@ -170,7 +170,7 @@ def test_hostile_texts_are_data_and_never_part_of_the_page(folder):
     row = {"query": "q", "query_text": HOSTILE, "document": HOSTILE.strip(), "document_title": HOSTILE, "grade": ""}
     path = folder / f"{HOSTILE.replace('/', '')}.jsonl"
     path.write_text(json.dumps(row))
-    with served(path, judge='"><script>alert(2)</script>') as send:
+    with serve_pool(path, judge='"><script>alert(2)</script>') as send:
         assert "<img" not in send("GET", "")[1]
         assert "alert(2)</script>" not in send("GET", "")[1]
         assert send("GET", "items/0")[1]["title"] == HOSTILE
@@ -180,7 +180,7 @@ def test_hostile_texts_are_data_and_never_part_of_the_page(folder):
 @pytest.mark.parametrize(("broken", "why"), [(b'{"query": "q0"', "judged.jsonl:1 is not JSON"), (None, "")])
 def test_a_file_that_breaks_while_the_page_is_open_is_told_and_loses_no_grade(folder, broken, why):
     target = folder / "judged.jsonl"
-    with served(folder / "pool.tsv") as send:
+    with serve_pool(folder / "pool.tsv") as send:
         send("POST", "items/0", grade("1"))
         good = target.read_bytes()
         if broken is None:

@@ -17,7 +17,7 @@ from pytest_ireval_judgments.agreement import (
 )
 
 
-def made(grades):
+def make_judgments(grades):
     """Judgments from ``{"q1 d1": 2}``."""
     found = {}
     for pair, grade in grades.items():
@@ -60,8 +60,8 @@ def test_a_sample_has_the_wanted_number_of_each_slice(slices, count):
 
 
 def test_an_audit_is_matched_by_query_and_document_and_compared_by_slice():
-    machine = made({"q1 a": 1, "q1 b": 0, "q2 a": 1, "q2 b": 1, "q3 a": 0})
-    human = made({"q2 b": 0, "q1 a": 1, "q1 b": 0, "q2 a": 1, "q9 a": 1})
+    machine = make_judgments({"q1 a": 1, "q1 b": 0, "q2 a": 1, "q2 b": 1, "q3 a": 0})
+    human = make_judgments({"q2 b": 0, "q1 a": 1, "q1 b": 0, "q2 a": 1, "q9 a": 1})
     audit = match_audit(machine, human, {"q1": "head", "q2": "tail", "q3": "tail"})
     every, head, tail = compare_slices(audit, seed=1)
 
@@ -75,8 +75,8 @@ def test_audited_documents_have_their_human_grade_and_the_others_that_of_their_s
     """In the head humans always agree; in the tail they always give 0 where the judge gives 1."""
     head = {f"h{n} d": n % 2 for n in range(200)}
     tail = {f"t{n} d": 1 for n in range(200)}
-    machine = made(head | tail)
-    human = made({**{f"h{n} d": n % 2 for n in range(100)}, **{f"t{n} d": 0 for n in range(100)}})
+    machine = make_judgments(head | tail)
+    human = make_judgments({**{f"h{n} d": n % 2 for n in range(100)}, **{f"t{n} d": 0 for n in range(100)}})
     audit = match_audit(machine, human, {query: query[0] for query in machine.queries})
     draws = np.array([judgments.grade for judgments in redraw_grades(audit, 50, seed=1)])
 
@@ -136,8 +136,8 @@ def test_the_interval_with_the_error_of_the_judge_holds_the_true_difference(erro
     for number in range(100):
         truth, said, orders = drawn(50)
         audited = set(rng.permutation(1000)[:100].tolist())
-        machine = made({f"q{n // 20} d{n % 20}": int(said.flat[n]) for n in range(1000)})
-        human = made({f"q{n // 20} d{n % 20}": int(truth.flat[n]) for n in sorted(audited)})
+        machine = make_judgments({f"q{n // 20} d{n % 20}": int(said.flat[n]) for n in range(1000)})
+        human = make_judgments({f"q{n // 20} d{n % 20}": int(truth.flat[n]) for n in sorted(audited)})
         draws = redraw_grades(match_audit(machine, human, {}), 40, number)
         figure = combine_draws(np.array([difference(each.grade.reshape(50, 20), orders) for each in draws]))
         held += figure.low <= true <= figure.high

@@ -20,13 +20,13 @@ BY_ID = "print(json.dumps({'grade': int(asked['document'][1:])}), flush=True)"
 def judge(tmp_path):
     """A judge whose program runs ``each`` for every line; ``asked`` is the line."""
 
-    def made(each=BY_ID, before="", after="", **options):
+    def write_judge(each=BY_ID, before="", after="", **options):
         lines = ["import json, os, sys, time", before, "for line in sys.stdin:", "    asked = json.loads(line)"]
         lines += [f"    {line}" for line in each.splitlines()]
         (tmp_path / "judge.py").write_text("\n".join([*lines, after]))
         return MachineJudge(shlex.join([sys.executable, "-S", str(tmp_path / "judge.py")]), GRADES, **options)
 
-    return made
+    return write_judge
 
 
 @pytest.fixture

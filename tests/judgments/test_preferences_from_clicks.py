@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_searches import made
+from made_searches import make_searches
 
 from pytest_ireval import SideData, evaluate
 from pytest_ireval.errors import PluginError
@@ -15,7 +15,7 @@ SHOWN = ("d1", "d2", "d3", "d4")
 BY_NAME = {policy.name: policy for policy in POLICIES}
 
 
-def named(searches, policy, **limits):
+def name_pairs(searches, policy, **limits):
     found = collect_preferences(searches, BY_NAME.get(policy, policy), **limits)
     names = [searches.documents[i] for i in searches.pairs.document]
     return {
@@ -36,21 +36,21 @@ def named(searches, policy, **limits):
     ],
 )
 def test_a_policy_prefers_what_was_clicked_to_what_was_skipped(policy, clicks, wanted):
-    assert set(named(made([(SHOWN, clicks, 1)]), policy)) == wanted
+    assert set(name_pairs(make_searches([(SHOWN, clicks, 1)]), policy)) == wanted
 
 
 def test_support_is_what_backs_a_preference_less_what_contradicts_it():
-    searches = made([(("a", "b"), [2], 5), (("a", "b"), [1], 2), (("b", "a"), [2], 1), (("b", "c"), [2], 1)])
+    searches = make_searches([(("a", "b"), [2], 5), (("a", "b"), [1], 2), (("b", "a"), [2], 1), (("b", "c"), [2], 1)])
 
-    assert named(searches, "skip-above-and-skip-next") == {("b", "a"): 2, ("c", "b"): 1}
-    assert named(searches, "skip-above-and-skip-next", min_support=2) == {("b", "a"): 2}
-    assert named(searches, "skip-above-and-skip-next", min_shown=2) == {("b", "a"): 2}
+    assert name_pairs(searches, "skip-above-and-skip-next") == {("b", "a"): 2, ("c", "b"): 1}
+    assert name_pairs(searches, "skip-above-and-skip-next", min_support=2) == {("b", "a"): 2}
+    assert name_pairs(searches, "skip-above-and-skip-next", min_shown=2) == {("b", "a"): 2}
     found = collect_preferences(searches, BY_NAME["skip-above-and-skip-next"], min_support=3, min_shown=2)
     assert (found.found, found.weak, found.rare, found.undecided) == (2, 1, 1, 0)
 
 
 def test_a_draw_is_no_preference():
-    searches = made([(("a", "b"), [2], 3), (("a", "b"), [1], 3)])
+    searches = make_searches([(("a", "b"), [2], 3), (("a", "b"), [1], 3)])
     found = collect_preferences(searches, BY_NAME["skip-above-and-skip-next"])
 
     assert (found.found, found.undecided, found.support.size) == (1, 1, 0)
@@ -61,13 +61,13 @@ LOG = [(("a", "b"), [1], 6), (("a", "b"), [2], 1), (("c", "b"), [1], 2), (("c", 
 
 
 def test_click_deviation_is_the_click_rate_less_that_of_the_ranks():
-    assert compute_deviations(made(LOG)) == pytest.approx([6 / 7 - 0.8, 1 / 10 - 0.1, 2 / 3 - 0.8])
+    assert compute_deviations(make_searches(LOG)) == pytest.approx([6 / 7 - 0.8, 1 / 10 - 0.1, 2 / 3 - 0.8])
 
 
 def test_clicks_below_a_deviation_do_not_count_on_either_side():
-    assert named(made(LOG), "skip-above-and-skip-next") == {("a", "b"): 5, ("c", "b"): 2}
-    assert named(made(LOG), "skip-above-and-skip-next", min_deviation=0.01) == {("a", "b"): 6}
-    assert named(made(LOG), "skip-above-and-skip-next", min_deviation=0.5) == {}
+    assert name_pairs(make_searches(LOG), "skip-above-and-skip-next") == {("a", "b"): 5, ("c", "b"): 2}
+    assert name_pairs(make_searches(LOG), "skip-above-and-skip-next", min_deviation=0.01) == {("a", "b"): 6}
+    assert name_pairs(make_searches(LOG), "skip-above-and-skip-next", min_deviation=0.5) == {}
 
 
 ROWS = st.lists(
@@ -86,7 +86,7 @@ def test_support_is_a_plain_count(rows, policy):
             votes[pair] = votes.get(pair, 0) + count
     wanted = {pair: n - votes.get(pair[::-1], 0) for pair, n in votes.items() if n > votes.get(pair[::-1], 0)}
 
-    assert named(made(rows), policy) == wanted
+    assert name_pairs(make_searches(rows), policy) == wanted
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_support_is_a_plain_count(rows, policy):
 def test_a_broken_policy_is_an_error_that_names_it(result, complaint):
     odd = click_policy(name="odd")(lambda search: result)
     with pytest.raises(PluginError) as caught:
-        collect_preferences(made([(SHOWN, [3], 1)]), odd)
+        collect_preferences(make_searches([(SHOWN, [3], 1)]), odd)
 
     assert str(caught.value).startswith(complaint)
     assert "it comes from test_preferences_from_clicks (not registered)" in str(caught.value)

@@ -26,7 +26,7 @@ ROW = {"grade": "2", "date": "2026-03-01", "guideline": "v1"}
 
 
 @pytest.fixture
-def written(tmp_path):
+def write_file(tmp_path):
     def write(name, text):
         (tmp_path / name).write_text(text, encoding="utf-8")
         return tmp_path / name
@@ -34,8 +34,8 @@ def written(tmp_path):
     return write
 
 
-def test_a_pool_has_each_pair_without_a_grade_once_with_what_a_judge_may_see(written):
-    pool = read_pool(written("pool.tsv", POOL))
+def test_a_pool_has_each_pair_without_a_grade_once_with_what_a_judge_may_see(write_file):
+    pool = read_pool(write_file("pool.tsv", POOL))
 
     assert [item.pair for item in pool.items] == [("q1", "d1"), ("q1", "d2")]
     assert pool.graded == 1
@@ -45,8 +45,8 @@ def test_a_pool_has_each_pair_without_a_grade_once_with_what_a_judge_may_see(wri
     assert second.fields == {"title": "=SUM(A1)"}  # the apostrophe is for spreadsheets
 
 
-def test_a_judge_sees_no_rank_and_no_effect_of_the_gate(written):
-    pool = read_pool(written("to_judge.tsv", TO_JUDGE))
+def test_a_judge_sees_no_rank_and_no_effect_of_the_gate(write_file):
+    pool = read_pool(write_file("to_judge.tsv", TO_JUDGE))
     (item,) = pool.items
 
     assert pool.scales == ("0-4",)
@@ -61,9 +61,9 @@ def test_a_judge_sees_no_rank_and_no_effect_of_the_gate(written):
         ("ids.jsonl", '{"query": "q", "document": null}\n', "None is not an id"),
     ],
 )
-def test_a_file_that_is_not_a_pool_is_refused(written, name, text, complaint):
+def test_a_file_that_is_not_a_pool_is_refused(write_file, name, text, complaint):
     with pytest.raises(IrevalError, match=complaint):
-        read_pool(written(name, text))
+        read_pool(write_file(name, text))
 
 
 def test_each_judgment_is_in_the_file_at_once_and_is_read_as_judgments(tmp_path):
@@ -82,8 +82,8 @@ def test_each_judgment_is_in_the_file_at_once_and_is_read_as_judgments(tmp_path)
     assert JudgmentFile(tmp_path / "j.tsv", "ann").grades == {("q1", "d1"): "3"}
 
 
-def test_judgments_of_others_and_their_columns_stay(written):
-    path = written("j.csv", "query,document,rating,judge,remark\nq1,d1,1,bob,torn\nq1,d1,0,,\n")
+def test_judgments_of_others_and_their_columns_stay(write_file):
+    path = write_file("j.csv", "query,document,rating,judge,remark\nq1,d1,1,bob,torn\nq1,d1,0,,\n")
     JudgmentFile(path, "ann").put({("q1", "d1"): ROW})
 
     assert path.read_text().splitlines() == [
@@ -134,14 +134,14 @@ def test_a_file_that_cannot_be_written_keeps_the_judgments_before(tmp_path):
         ("j.tsv", "query\tdocument\tgrade\tjudge\nq\td\t1\tann\nq\td\t2\tann\n", "two grades"),
     ],
 )
-def test_a_file_that_cannot_hold_judgments_is_refused_before_the_first_one(written, name, text, complaint):
+def test_a_file_that_cannot_hold_judgments_is_refused_before_the_first_one(write_file, name, text, complaint):
     with pytest.raises(IrevalError, match=complaint):
-        JudgmentFile(written(name, text), "ann")
+        JudgmentFile(write_file(name, text), "ann")
 
 
-def test_a_remark_on_a_human_grade_is_not_shown_to_a_program(written):
-    pool = read_pool(written("pool.tsv", POOL))
-    human = written(
+def test_a_remark_on_a_human_grade_is_not_shown_to_a_program(write_file):
+    pool = read_pool(write_file("pool.tsv", POOL))
+    human = write_file(
         "human.csv", "query,document,grade,judge,remark,document_title\nq9,d9,1,ann,one!,Cup\nq1,d1,2,ann,x,y\n"
     )
     (other, grade), (same, _) = match_judgments(read_judgments(human), pool)

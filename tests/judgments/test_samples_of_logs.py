@@ -31,7 +31,7 @@ def write(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def asked(write):
+def log(write):
     return read_log([write("log.tsv", log_of(COUNTS))])
 
 
@@ -92,8 +92,8 @@ def test_a_query_is_drawn_as_often_as_its_chance_says():
 
 
 @pytest.mark.parametrize("holdout", [0.0, 0.3])
-def test_weights_come_to_the_share_of_each_stratum(asked, holdout):
-    found = draw_sample(asked, (10, 10, 20), SHARES, holdout=holdout)
+def test_weights_come_to_the_share_of_each_stratum(log, holdout):
+    found = draw_sample(log, (10, 10, 20), SHARES, holdout=holdout)
 
     for part in {each.kept.held_out for each in found.drawn}:
         for stratum in found.strata:
@@ -103,11 +103,11 @@ def test_weights_come_to_the_share_of_each_stratum(asked, holdout):
     assert sum(each.queries for each in found.strata) == len(COUNTS)
 
 
-def test_a_later_log_gives_mostly_the_same_queries_and_never_moves_one_out_of_the_holdout(asked, write):
+def test_a_later_log_gives_mostly_the_same_queries_and_never_moves_one_out_of_the_holdout(log, write):
     later = {name: max(1, round(count * Random(name).uniform(0.7, 1.4))) for name, count in COUNTS.items()}
-    first = draw_sample(asked, (20, 20, 20), SHARES, holdout=0.25)
+    first = draw_sample(log, (20, 20, 20), SHARES, holdout=0.25)
     again = draw_sample(read_log([write("later.tsv", log_of(later))]), (20, 20, 20), SHARES, holdout=0.25)
-    other = draw_sample(asked, (20, 20, 20), SHARES, holdout=0.25, seed=8)
+    other = draw_sample(log, (20, 20, 20), SHARES, holdout=0.25, seed=8)
 
     parts = [{each.name: each.kept.held_out for each in sample.drawn} for sample in (first, again)]
     both = parts[0].keys() & parts[1].keys()
@@ -116,10 +116,10 @@ def test_a_later_log_gives_mostly_the_same_queries_and_never_moves_one_out_of_th
     assert {each.name for each in other.drawn} != {each.name for each in first.drawn}
 
 
-def test_queries_that_are_only_kept_change_no_weight(asked):
+def test_queries_that_are_only_kept_change_no_weight(log):
     kept = {name: EarlierQuery(f"old{name}", name, False, {}) for name in ("query 70", "query 119", "gone")}
 
-    fresh, again = draw_sample(asked, (4, 6, 8), SHARES), draw_sample(asked, (4, 6, 8), SHARES, kept=kept)
+    fresh, again = draw_sample(log, (4, 6, 8), SHARES), draw_sample(log, (4, 6, 8), SHARES, kept=kept)
 
     assert {e.name: e.weight for e in again.drawn if e.weight} == {e.name: e.weight for e in fresh.drawn}
     assert {e.name for e in again.drawn} == {e.name for e in fresh.drawn} | kept.keys()

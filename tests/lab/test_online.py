@@ -22,7 +22,7 @@ def test_drawn_tests_of_this_sample_have_the_level_and_the_power(change, share):
     assert (np.abs(z) > 1.959964).mean() == pytest.approx(share, abs=0.012)
 
 
-def enumerated(documents, chances, users):
+def enumerate_clicks(documents, chances, users):
     """Every set of clicks with its chance, and the chance that it satisfies: slow and simple."""
     found = []
     for clicks in product((False, True), repeat=len(documents)):
@@ -81,12 +81,12 @@ def test_outcomes_are_those_of_all_clicks_and_coins(a, b, kind, by_position, pat
     preferred = {-1: 0.0, 0: 0.0, 1: 0.0}
     lists = [interleave(a, b, coins, depth) for coins in product((True, False), repeat=2)]
     for each in lists:
-        for clicks, share, _ in enumerated(each.documents, chances, users):
+        for clicks, share, _ in enumerate_clicks(each.documents, chances, users):
             clicked = {d for d, c in zip(each.documents, clicks, strict=True) if c}
             got = count_credit(each, clicked, find_same_ranks(a, b) if ignore else ())
             preferred[int(np.sign(got.b - got.a))] += share / len(lists)
     expected = [preferred[-1], preferred[1]]
-    alone = [enumerated(side[:depth], chances, users) for side in (a, b)]
+    alone = [enumerate_clicks(side[:depth], chances, users) for side in (a, b)]
     expected += [sum(share for clicks, share, _ in side if any(clicks)) for side in alone]
     expected += [sum(satisfied for _, _, satisfied in side) for side in alone]
     assert found == pytest.approx(tuple(expected), abs=1e-9)

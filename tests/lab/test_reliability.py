@@ -117,20 +117,20 @@ def test_equal_systems_have_no_tau_and_no_swaps():
     assert fit_tau_curve([found]) is None
 
 
-def observed(size, tau):
+def make_agreement(size, tau):
     return Agreement(size, 1, tau, None, None, None, None, ())
 
 
 def test_the_trend_finds_the_curve_that_the_taus_are_on():
     curve = TauCurve(40.0)
 
-    found = fit_tau_curve([observed(size, curve.tau(size)) for size in (5, 10, 25, 50)])
+    found = fit_tau_curve([make_agreement(size, curve.tau(size)) for size in (5, 10, 25, 50)])
     assert found.k == pytest.approx(40, rel=0.003)
-    assert fit_tau_curve([observed(5, -0.2), observed(10, None)]) is None
+    assert fit_tau_curve([make_agreement(5, -0.2), make_agreement(10, None)]) is None
 
 
 def test_the_number_of_queries_for_a_tau_is_observed_or_extrapolated():
-    found = [observed(5, 0.4), observed(10, 0.6), observed(20, 0.8)]
+    found = [make_agreement(5, 0.4), make_agreement(10, 0.6), make_agreement(20, 0.8)]
 
     assert find_queries_for_tau(0.7, found, TauCurve(1)) == 15
     assert find_queries_for_tau(0.6, found, TauCurve(1)) == 10

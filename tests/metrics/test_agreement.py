@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from graded_rankings import alike
+from graded_rankings import compare_lists
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,10 +37,10 @@ def rbo_ext(one, other, p):
 
 @given(one=DOCUMENTS, other=DOCUMENTS, p=st.sampled_from([0.1, 0.5, 0.9, 0.98]))
 def test_rbo_is_the_extrapolated_one_of_the_paper(one, other, p):
-    found = alike(f"RBO(p={p})", one, other)
+    found = compare_lists(f"RBO(p={p})", one, other)
 
     assert found == pytest.approx(rbo_ext(one, other, p), abs=1e-12)
-    assert alike(f"RBO(p={p})", other, one) == pytest.approx(found, abs=1e-12)
+    assert compare_lists(f"RBO(p={p})", other, one) == pytest.approx(found, abs=1e-12)
 
 
 @given(one=DOCUMENTS, other=DOCUMENTS, k=st.integers(1, 12))
@@ -48,7 +48,7 @@ def test_overlap_is_about_sets(one, other, k):
     first, second = set(one[:k]), set(other[:k])
     longer = max(len(first), len(second))
 
-    assert alike(f"Overlap@{k}", one, other) == (len(first & second) / longer if longer else 1)
+    assert compare_lists(f"Overlap@{k}", one, other) == (len(first & second) / longer if longer else 1)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_overlap_is_about_sets(one, other, k):
     [("a b c d e", "a b c d e", 0.9, 1), ("", "", 0.9, 1), ("a b", "b a", 0, 0), ("a", "a b c", 0.9, 1)],
 )
 def test_rbo_at_the_ends(one, other, p, value):
-    assert alike(f"RBO(p={p})", one.split(), other.split()) == pytest.approx(value, abs=1e-12)
+    assert compare_lists(f"RBO(p={p})", one.split(), other.split()) == pytest.approx(value, abs=1e-12)
 
 
 def test_a_document_of_another_query_is_another_document():
@@ -83,7 +83,8 @@ def residual(one, other, p):
 @given(one=DOCUMENTS, other=DOCUMENTS, p=st.sampled_from([0.1, 0.5, 0.9]))
 def test_the_bounds_of_rbo_are_those_of_the_paper(one, other, p):
     least, most, rest, so_far = (
-        alike(f"RBO(p={p}, bound='{bound}')", one, other) for bound in ("min", "max", "residual", "extrapolated")
+        compare_lists(f"RBO(p={p}, bound='{bound}')", one, other)
+        for bound in ("min", "max", "residual", "extrapolated")
     )
     common = [len(set(one[:d]) & set(other[:d])) for d in range(1, 400)]
 
@@ -107,7 +108,7 @@ def test_depth_cuts_both_lists():
 
 
 def test_ids_whose_keys_collide_are_told_apart(monkeypatch):
-    judged = compared({"q1": "a b", "q2": "c d"}, {"q1": "b a", "q2": "d e"})
+    judged = join_lists({"q1": "a b", "q2": "c d"}, {"q1": "b a", "q2": "d e"})
     keys = Ids.hash
     monkeypatch.setattr(
         Ids, "hash", lambda ids, seed=0: keys(ids, seed) if seed > 2 else keys(ids, seed) & np.uint64(1)
@@ -117,7 +118,7 @@ def test_ids_whose_keys_collide_are_told_apart(monkeypatch):
 
 
 def test_ids_that_always_collide_are_an_error_and_never_a_wrong_figure(monkeypatch):
-    judged = compared({"q1": "a b"}, {"q1": "b a"})
+    judged = join_lists({"q1": "a b"}, {"q1": "b a"})
     monkeypatch.setattr(Ids, "hash", lambda ids, seed=0: np.zeros(len(ids), np.uint64))
 
     with pytest.raises(InputError, match=r"^the reference: its ids collide under all hash functions"):
@@ -125,7 +126,7 @@ def test_ids_that_always_collide_are_an_error_and_never_a_wrong_figure(monkeypat
 
 
 def test_rankings_without_any_judgments_can_be_compared():
-    judged = compared({"q1": "a b", "q3": "x"}, {"q1": "a b", "q2": "c", "q3": "y"}, ["q1", "q2", "q3"])
+    judged = join_lists({"q1": "a b", "q3": "x"}, {"q1": "a b", "q2": "c", "q3": "y"}, ["q1", "q2", "q3"])
     scores = score(load_registry().parse_metrics(["RBO"])[0], judged)
 
     assert scores.values.tolist() == [1, 0, 0]
@@ -147,7 +148,7 @@ def lists_of(rankings):
     return rank_lists(lists, "lists")
 
 
-def compared(rankings, reference, queries=None):
+def join_lists(rankings, reference, queries=None):
     queries = queries or list(rankings)
     judged, other = (leave_unjudged(lists_of(each), queries) for each in (rankings, reference))
     return join_side_data(judged, reference=other)

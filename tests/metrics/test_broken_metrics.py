@@ -188,7 +188,7 @@ def test_asking_for_nothing_is_an_error():
         evaluate(JUDGMENTS, RANKINGS, [])
 
 
-def made(name, value):
+def make_metric(name, value):
     @per_query_metric(name=name)
     def toy(ranking):
         """A toy."""
@@ -200,12 +200,12 @@ def made(name, value):
 @pytest.mark.parametrize("others", [["AP"], ["map"], []])
 def test_a_metric_that_is_handed_over_cannot_take_the_name_of_an_installed_one(others):
     with pytest.raises(PluginError, match=r"metric name 'AP' is claimed twice: by AP of pytest-ireval .* and by AP of"):
-        evaluate(JUDGMENTS, RANKINGS, [*others, made("AP", 0.5)])
+        evaluate(JUDGMENTS, RANKINGS, [*others, make_metric("AP", 0.5)])
 
 
 def test_a_metric_that_is_not_registered_is_named_by_its_module():
     with pytest.raises(MetricError, match=r"the metric comes from test_broken_metrics \(not registered\)"):
-        evaluate(JUDGMENTS, RANKINGS, [made("Mine", 7)])
+        evaluate(JUDGMENTS, RANKINGS, [make_metric("Mine", 7)])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pytest_ireval import InputError, MetricError, Policies, SideData, evaluate,
 SECONDS = {"q1": 0.1, "q2": 0.15, "q3": 0.05, "q4": 0.9}
 
 
-def timed(metrics, seconds=SECONDS, unranked=(), **policies):
+def evaluate_times(metrics, seconds=SECONDS, unranked=(), **policies):
     lists = {query: ["a"] for query in seconds if query not in unranked}
     judgments = {query: {"a": 1} for query in (*seconds, *unranked)}
     side_data = SideData(timings=seconds)
@@ -16,38 +16,40 @@ def timed(metrics, seconds=SECONDS, unranked=(), **policies):
 
 
 def test_times_are_summed_up_as_asked():
-    assert timed(["Latency", "Latency(p=50)", "Instant", "Instant(below=1000)"]) == pytest.approx([300, 125, 0.5, 1])
-    assert timed("Throughput") == pytest.approx([4 / 1.2])
+    assert evaluate_times(["Latency", "Latency(p=50)", "Instant", "Instant(below=1000)"]) == pytest.approx(
+        [300, 125, 0.5, 1]
+    )
+    assert evaluate_times("Throughput") == pytest.approx([4 / 1.2])
 
 
 def test_a_percentile_is_linear_between_the_two_nearest_times():
     twenty = {f"q{number:02}": number / 100 for number in range(1, 21)}
 
-    assert timed(["Latency(p=50)", "Latency(p=95)", "Instant"], twenty) == pytest.approx([105, 190.5, 0.7])
+    assert evaluate_times(["Latency(p=50)", "Latency(p=95)", "Instant"], twenty) == pytest.approx([105, 190.5, 0.7])
 
 
 def test_a_query_without_an_answer_is_not_fast():
     lost = {"unranked": ["q5"], "missing_queries": "zero"}
-    assert timed("Instant", **lost) == pytest.approx([0.4])
+    assert evaluate_times("Instant", **lost) == pytest.approx([0.4])
     waited = {**SECONDS, "q5": 0.1}
-    assert timed("Instant", waited, **lost) == pytest.approx([0.4])
-    assert timed("Throughput", waited, **lost) == pytest.approx([4 / 1.3])
+    assert evaluate_times("Instant", waited, **lost) == pytest.approx([0.4])
+    assert evaluate_times("Throughput", waited, **lost) == pytest.approx([4 / 1.3])
     with pytest.raises(MetricError, match="1 query without a ranking cannot be scored"):
-        timed("Latency", **lost)
+        evaluate_times("Latency", **lost)
     with pytest.raises(MetricError, match="1 query has no ranking and no time, so the time of all queries is unknown"):
-        timed("Throughput", **lost)
+        evaluate_times("Throughput", **lost)
 
 
 def test_queries_that_are_left_out_take_no_time():
     left_out = {"unranked": ["q5"], "missing_queries": "ignore"}
-    assert timed(["Latency", "Throughput"], **left_out) == pytest.approx([300, 4 / 1.2])
+    assert evaluate_times(["Latency", "Throughput"], **left_out) == pytest.approx([300, 4 / 1.2])
 
 
 def test_no_time_at_all_is_an_error():
     with pytest.raises(MetricError, match="all queries together took 0 seconds"):
-        timed("Throughput", dict.fromkeys(SECONDS, 0))
+        evaluate_times("Throughput", dict.fromkeys(SECONDS, 0))
     with pytest.raises(InputError, match="query 'q1' took -1"):
-        timed("Latency", {"q1": -1})
+        evaluate_times("Latency", {"q1": -1})
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pytest_ireval.plugins.registry import GivenHooks, build_registry
 JUDGMENTS = {"q": {"a": 3, "b": 0, "c": 1, "n": -1}, "other": {"a": 1}}
 
 
-def seen(rankings, name="Probe", judgments=JUDGMENTS, needs=(), **options):
+def collect_rankings(rankings, name="Probe", judgments=JUDGMENTS, needs=(), **options):
     """The rankings that a metric's function was given, by query."""
     given = {}
 
@@ -26,7 +26,7 @@ def seen(rankings, name="Probe", judgments=JUDGMENTS, needs=(), **options):
 
 
 def test_grades_are_by_rank_with_0_for_unjudged_documents():
-    ranking = seen({"q": ["x", "a", "b", "n"]})["q"]
+    ranking = collect_rankings({"q": ["x", "a", "b", "n"]})["q"]
 
     assert ranking.grades.tolist() == [0, 3, 0, -1]
     assert ranking.judged.tolist() == [False, True, True, True]
@@ -34,28 +34,28 @@ def test_grades_are_by_rank_with_0_for_unjudged_documents():
 
 
 def test_a_cutoff_gives_that_many_places():
-    ranking = seen({"q": ["x", "a"]}, "Probe@4")["q"]
+    ranking = collect_rankings({"q": ["x", "a"]}, "Probe@4")["q"]
 
     assert ranking.grades.tolist() == [0, 3, 0, 0]
     assert ranking.judged.tolist() == [False, True, False, False]
 
 
 def test_ideal_holds_all_judged_grades_best_first():
-    assert seen({"q": ["x"]})["q"].ideal.tolist() == [3, 1, 0, -1]
+    assert collect_rankings({"q": ["x"]})["q"].ideal.tolist() == [3, 1, 0, -1]
 
 
 def test_top_grade_is_that_of_the_whole_judgments():
-    assert seen({"q": ["x"], "other": ["a"]})["other"].top_grade == 3
+    assert collect_rankings({"q": ["x"], "other": ["a"]})["other"].top_grade == 3
 
 
 def test_parts_nobody_asked_for_are_not_there():
-    ranking = seen({"q": ["x", "a"]})["q"]
+    ranking = collect_rankings({"q": ["x", "a"]})["q"]
 
     assert (ranking.documents, ranking.scores, ranking.session, ranking.seconds) == (None, None, None, None)
 
 
 def test_scores_and_ties_come_by_rank():
-    ranking = seen({"q": {"x": 2.0, "a": 2.0, "b": 1.0}}, needs=("scores", "ties"))["q"]
+    ranking = collect_rankings({"q": {"x": 2.0, "a": 2.0, "b": 1.0}}, needs=("scores", "ties"))["q"]
 
     assert ranking.documents == ["x", "a", "b"]
     assert ranking.scores.tolist() == [2, 2, 1]
@@ -64,18 +64,18 @@ def test_scores_and_ties_come_by_rank():
 
 
 def test_an_empty_ranking_scores_empty_without_being_asked():
-    assert "q" not in seen({"q": []})
+    assert "q" not in collect_rankings({"q": []})
 
 
 def test_with_empty_none_it_is_asked():
-    assert seen({"q": []}, empty=None)["q"].retrieved == 0
+    assert collect_rankings({"q": []}, empty=None)["q"].retrieved == 0
 
 
 def test_a_query_without_relevant_documents_scores_no_relevant_without_being_asked():
     judgments = {"q": {"a": 0}}
 
-    assert seen({"q": ["a"]}, judgments=judgments) == {}
-    assert "q" in seen({"q": ["a"]}, judgments=judgments, no_relevant=None)
+    assert collect_rankings({"q": ["a"]}, judgments=judgments) == {}
+    assert "q" in collect_rankings({"q": ["a"]}, judgments=judgments, no_relevant=None)
 
 
 @pytest.mark.parametrize("cutoff", [3])

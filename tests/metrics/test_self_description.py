@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from graded_rankings import value, worked
+from graded_rankings import compute_example, value
 
 from pytest_ireval import load_registry
 
@@ -14,7 +14,7 @@ BY_OTHER_DATA = {"reference", "subtopics", "sessions", "preferences", "judgments
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 def test_a_metric_explains_itself_and_its_example_is_right(metric, registry):
-    name, computed, expected = worked(metric.info.example)
+    name, computed, expected = compute_example(metric.info.example)
 
     assert registry.parse_metrics([name])[0].name == metric.name
     assert computed == pytest.approx(expected, abs=5.1e-5)

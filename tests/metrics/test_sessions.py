@@ -15,7 +15,7 @@ SESSION = st.lists(st.tuples(GRADES, RANKING), min_size=1, max_size=3)
 K = 3
 
 
-def scored(name, session, positions=None):
+def score_session(name, session, positions=None):
     """The value of a session of (grades, ranking)."""
     queries = [f"q{number}" for number in range(len(session))]
     places = {q: ("s", p) for q, p in zip(queries, positions or range(1, len(session) + 1), strict=True)}
@@ -51,11 +51,11 @@ def test_session_dcg_and_rbp_are_their_definitions(repeats, once, session):
         ((p - b * p) / (1 - b * p)) ** (q - 1) * (b * p) ** (rank - 1) * g / 3 for q, rank, g in gains(session, once)
     )
 
-    assert scored(f"SessionDCG(repeats='{repeats}')@{K}", session) == pytest.approx(dcg(session, once))
-    assert scored(f"SessionDCG(repeats='{repeats}', bq=2)@{K}", session) == pytest.approx(dcg(session, once, 2))
-    jarvelin = scored(f"SessionDCG(repeats='{repeats}', discount='jarvelin')@{K}", session)
+    assert score_session(f"SessionDCG(repeats='{repeats}')@{K}", session) == pytest.approx(dcg(session, once))
+    assert score_session(f"SessionDCG(repeats='{repeats}', bq=2)@{K}", session) == pytest.approx(dcg(session, once, 2))
+    jarvelin = score_session(f"SessionDCG(repeats='{repeats}', discount='jarvelin')@{K}", session)
     assert jarvelin == pytest.approx(dcg(session, once, discount=lambda rank: max(math.log2(rank), 1)))
-    assert scored(f"sRBP(repeats='{repeats}')", session) == pytest.approx(rbp)
+    assert score_session(f"sRBP(repeats='{repeats}')", session) == pytest.approx(rbp)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_with_one_need_in_all_queries_the_best_session_is_the_best_of_all_lists(
         for cut in range(len(good) + 1)
     )
 
-    found = scored(f"nsDCG(discount='{discount}')@{K}", session)
+    found = score_session(f"nsDCG(discount='{discount}')@{K}", session)
 
     assert found == pytest.approx(dcg(session, True, discount=divide) / best if best else 0)
 
@@ -83,10 +83,10 @@ def test_one_query_is_the_metric_of_queries_and_no_session_is_above_1(session):
     single = evaluate({"q": grades}, {"q": ranking}, ["nDCG@3", "RBP(p=0.4)"], policies=Policies(scale=3))
     expected = [metric.values["q"] for metric in single.metrics]
 
-    assert scored("nsDCG@3", session[:1]) == pytest.approx(expected[0])
-    assert scored("SessionRBP(p=0.4, b=1)", session[:1]) == pytest.approx(expected[1])
-    assert scored("nsDCG@3", session) <= 1 + 1e-12
-    assert scored("nsDCG(repeats='count')@3", [(g, sorted(g, key=lambda d: -g[d])) for g, _ in session]) in (
+    assert score_session("nsDCG@3", session[:1]) == pytest.approx(expected[0])
+    assert score_session("SessionRBP(p=0.4, b=1)", session[:1]) == pytest.approx(expected[1])
+    assert score_session("nsDCG@3", session) <= 1 + 1e-12
+    assert score_session("nsDCG(repeats='count')@3", [(g, sorted(g, key=lambda d: -g[d])) for g, _ in session]) in (
         pytest.approx(1),
         0,
     )
@@ -95,8 +95,8 @@ def test_one_query_is_the_metric_of_queries_and_no_session_is_above_1(session):
 def test_the_position_decides_and_not_the_order_in_the_file():
     session = [({"a": 1}, ["a"]), ({"a": 1, "b": 1}, ["b"])]
 
-    assert scored("SessionDCG@1", session, [2, 1]) == scored("SessionDCG@1", session[::-1])
-    assert scored("SessionDCG@1", session, [1, 4]) == pytest.approx(1 + 1 / 2)
+    assert score_session("SessionDCG@1", session, [2, 1]) == score_session("SessionDCG@1", session[::-1])
+    assert score_session("SessionDCG@1", session, [1, 4]) == pytest.approx(1 + 1 / 2)
 
 
 def test_queries_without_a_session_do_not_count():

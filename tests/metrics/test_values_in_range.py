@@ -1,7 +1,7 @@
 """Whatever its arguments and the rankings are, a built-in metric keeps the promises that it makes of itself."""
 
 import pytest
-from graded_rankings import as_needed, side_data_for
+from graded_rankings import complete_judgments, side_data_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -54,7 +54,7 @@ def test_values_are_numbers_within_the_range(metric):
         try:
             judgments, rankings = judged_rankings
             side_data = side_data_for(metric, judgments, rankings, collection=100, fields=PRICES)
-            evaluate(as_needed(metric, judgments), rankings, [whole], side_data=side_data)
+            evaluate(complete_judgments(metric, judgments), rankings, [whole], side_data=side_data)
         except MetricError as error:
             complaint = error.problems[0].complaint
             assert not complaint.startswith(("returned", "raised", "has no range")), str(error)

@@ -79,7 +79,7 @@ READERS = {
 MEASURES = {"EU": plain.expected_utility, "ETU": plain.expected_total_utility, "ED": plain.expected_depth}
 
 
-def measured(name, measure):
+def name_with_measure(name, measure):
     """The metric with another measure and the top of the scale."""
     family, _, rest = name.partition("(")
     inside, _, cutoff = (rest or family).partition(")" if rest else "@")
@@ -96,7 +96,7 @@ def reader_of(goes_on, settings, measure):
 
 
 DEFINITIONS |= {
-    measured(name, measure): reader_of(*reader, measure)
+    name_with_measure(name, measure): reader_of(*reader, measure)
     for number, (name, reader) in enumerate(READERS.items())
     for measure in ("EU", ["ETU", "ED", "residual"][number % 3])
 }

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from graded_rankings import alike
+from graded_rankings import compare_lists
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -56,7 +56,7 @@ def test_it_is_that_of_scipy_or_of_its_definition(name, missing, one, other):
     without = 1.0 if one == other else 0.0
     expected = without if one == other or math.isnan(value) else value
 
-    assert alike(argument(name, f"missing='{missing}'"), one, other) == pytest.approx(expected, abs=1e-9)
+    assert compare_lists(argument(name, f"missing='{missing}'"), one, other) == pytest.approx(expected, abs=1e-9)
 
 
 def argument(name, text):
@@ -74,15 +74,15 @@ def test_tau_ap_is_the_mean_over_all_orders_of_what_the_list_lacks(one, other):
     ]
     expected = 2 * np.mean(good) / (size - 1) - 1 if size > 1 else 0.0
 
-    assert alike("TauAP", one, other) == pytest.approx(1.0 if one == other else expected, abs=1e-9)
+    assert compare_lists("TauAP", one, other) == pytest.approx(1.0 if one == other else expected, abs=1e-9)
 
 
 @given(one=DOCUMENTS, other=DOCUMENTS)
 def test_equal_lists_are_1_and_both_lists_count_alike(one, other):
     for name in METRICS:
-        assert alike(name, one, one) == 1
+        assert compare_lists(name, one, one) == 1
         if name != "TauAP":
-            assert alike(name, one, other) == pytest.approx(alike(name, other, one), abs=1e-9), name
+            assert compare_lists(name, one, other) == pytest.approx(compare_lists(name, other, one), abs=1e-9), name
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -90,8 +90,8 @@ def test_the_opposite_order_is_minus_1_and_a_swap_on_top_counts_most_where_the_t
     documents = list("abcdefgh")
     top, bottom = [*"ba", *documents[2:]], [*documents[:6], *"hg"]
 
-    assert alike(name, documents, documents[::-1]) == pytest.approx(-1)
-    assert (alike(name, top, documents) < alike(name, bottom, documents) - 1e-9) == name.startswith(
+    assert compare_lists(name, documents, documents[::-1]) == pytest.approx(-1)
+    assert (compare_lists(name, top, documents) < compare_lists(name, bottom, documents) - 1e-9) == name.startswith(
         ("TauAP", "Weighted")
     )
 
@@ -100,7 +100,7 @@ def test_the_opposite_order_is_minus_1_and_a_swap_on_top_counts_most_where_the_t
 def test_tau_ap_of_documents_is_that_of_systems_which_stress_and_reliability_print(order):
     systems = compare_orders([-order.index(i) for i in range(6)], [-i for i in range(6)])
 
-    assert alike("TauAP", [str(i) for i in order], [str(i) for i in range(6)]) == pytest.approx(systems.tau_ap)
+    assert compare_lists("TauAP", [str(i) for i in order], [str(i) for i in range(6)]) == pytest.approx(systems.tau_ap)
 
 
 def test_long_lists_are_counted_in_order():
@@ -109,5 +109,5 @@ def test_long_lists_are_counted_in_order():
 
     x, y = ranks(*lists, "last")
 
-    assert alike("KendallTau", *lists) == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-9)
-    assert alike("WeightedTau", *lists) == pytest.approx(DEFINITIONS["WeightedTau"](x, y), abs=1e-9)
+    assert compare_lists("KendallTau", *lists) == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-9)
+    assert compare_lists("WeightedTau", *lists) == pytest.approx(DEFINITIONS["WeightedTau"](x, y), abs=1e-9)

@@ -14,7 +14,7 @@ RANKING = st.lists(st.sampled_from("abcdefghi"), unique=True, max_size=8)
 NAMES = ("RPP", "invrpp", "dcgrpp", "LexiRecall", "LexiPrecision", "rrlexiprecision")
 
 
-def compared(name, grades, one, other):
+def compare_lists(name, grades, one, other):
     side_data = SideData(reference={"q": other})
     return evaluate({"q": grades}, {"q": one}, name, side_data=side_data).metrics[0].values["q"]
 
@@ -25,7 +25,7 @@ def positions(grades, ranking, rel):
     return found + [math.inf] * (sum(grade >= rel for grade in grades.values()) - len(found))
 
 
-def paired(x, y, weight=lambda i: 1.0):
+def compute_weighted_tau(x, y, weight=lambda i: 1.0):
     weights = [weight(i) for i in range(1, len(x) + 1)]
     better = sum(w * ((a < b) - (a > b)) for w, a, b in zip(weights, x, y, strict=True))
     return better / sum(weights) if weights else 0.0
@@ -36,9 +36,9 @@ def lexical(x, y, size=lambda a, b: (a < b) - (a > b)):
 
 
 DEFINITIONS = {
-    "RPP": paired,
-    "invrpp": lambda x, y: paired(x, y, lambda i: 1 / i),
-    "dcgrpp": lambda x, y: paired(x, y, lambda i: 1 / math.log2(i + 1)),
+    "RPP": compute_weighted_tau,
+    "invrpp": lambda x, y: compute_weighted_tau(x, y, lambda i: 1 / i),
+    "dcgrpp": lambda x, y: compute_weighted_tau(x, y, lambda i: 1 / math.log2(i + 1)),
     "LexiRecall": lambda x, y: lexical(x[::-1], y[::-1]),
     "LexiPrecision": lexical,
     "rrlexiprecision": lambda x, y: lexical(x, y, lambda a, b: 1 / a - 1 / b),
@@ -50,8 +50,8 @@ DEFINITIONS = {
 def test_it_is_its_definition_and_turns_round_with_the_sides(name, grades, one, other):
     x, y = (positions(grades, ranking, 1) for ranking in (one, other))
 
-    assert compared(name, grades, one, other) == pytest.approx(DEFINITIONS[name](x, y), abs=1e-12)
-    assert compared(name, grades, other, one) == pytest.approx(-DEFINITIONS[name](x, y), abs=1e-12)
+    assert compare_lists(name, grades, one, other) == pytest.approx(DEFINITIONS[name](x, y), abs=1e-12)
+    assert compare_lists(name, grades, other, one) == pytest.approx(-DEFINITIONS[name](x, y), abs=1e-12)
 
 
 @given(grades=GRADES, one=RANKING, other=RANKING)
@@ -59,9 +59,9 @@ def test_graded_rpp_is_the_mean_over_grades_weighted_by_their_documents(grades, 
     levels = sorted({grade for grade in grades.values() if grade >= 1})
     sides = [[positions(grades, ranking, level) for ranking in (one, other)] for level in levels]
     size = sum(len(x) for x, _ in sides)
-    expected = sum(len(x) * paired(x, y) for x, y in sides) / size if size else 0.0
+    expected = sum(len(x) * compute_weighted_tau(x, y) for x, y in sides) / size if size else 0.0
 
-    assert compared("RPP(graded=True)", grades, one, other) == pytest.approx(expected, abs=1e-12)
+    assert compare_lists("RPP(graded=True)", grades, one, other) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -70,7 +70,7 @@ def test_graded_rpp_is_the_mean_over_grades_weighted_by_their_documents(grades, 
 def test_a_relevant_document_one_place_higher_never_harms(name, grades, one, other, place):
     if place < len(one) and grades.get(one[place], 0) >= 1 > grades.get(one[place - 1], 0):
         better = [*one[: place - 1], one[place], one[place - 1], *one[place + 1 :]]
-        before, after = (compared(name, grades, ranking, other) for ranking in (one, better))
+        before, after = (compare_lists(name, grades, ranking, other) for ranking in (one, better))
 
         # A lexical form asks the first place that differs: which one that is may change, the side that wins may not.
         assert (np.sign(after) >= np.sign(before)) if "lexi" in name.lower() else (after >= before - 1e-12)

@@ -178,7 +178,7 @@ def test_a_module_is_imported_when_its_metric_is_named():
     assert {*vocabulary.heads, *vocabulary.stems} == {"precision", "p", "fresh"}
     assert asked == []
 
-    assert name_of(vocabulary, "precision_5") == name_of(vocabulary, "acme:P@5").partition(":")[2] == "P@5"
+    assert resolve_name(vocabulary, "precision_5") == resolve_name(vocabulary, "acme:P@5").partition(":")[2] == "P@5"
     assert vocabulary.metrics["P"].origin == "acme 1"
     with pytest.raises(MetricNameError, match="acme 1 lists the names Fresh; the metric has P, P_"):
         vocabulary.parse("Fresh@5")
@@ -195,15 +195,15 @@ def test_names_of_a_resolver_and_of_a_list_are_claimed_alike(registry):
         build_vocabulary(listed, [(Origin("shop", "shop", "1"), late)]).parse("P_5")
 
 
-def resolver(prefix="irm", resolve=lambda text: None):
+def make_resolver(prefix="irm", resolve=lambda text: None):
     return MetricResolver(prefix=prefix, summary="made up", resolve=resolve)
 
 
-def name_of(vocabulary, text):
+def resolve_name(vocabulary, text):
     return str(vocabulary.parse(text)[0])
 
 
-def plugins_with(**resolvers):
+def make_plugins(**resolvers):
     return [(Origin(name, name.replace("_", "-"), "1"), [each]) for name, each in resolvers.items()]
 
 
@@ -215,23 +215,27 @@ def precision():
 
 
 def test_one_prefix_of_two_distributions_is_an_error_where_it_is_used(precision):
-    both = build_vocabulary([], plugins_with(one=resolver(resolve=precision), two=resolver(resolve=precision)))
+    both = build_vocabulary(
+        [], make_plugins(one=make_resolver(resolve=precision), two=make_resolver(resolve=precision))
+    )
 
     with pytest.raises(MetricNameError, match="write one of one:irm:p@5, two:irm:p@5"):
         both.parse("irm:p@5")
-    assert name_of(both, "two:irm:p@5") == "two:irm:P@5"
-    assert name_of(both, name_of(both, "one:irm:p@5")) == "one:irm:P@5"
+    assert resolve_name(both, "two:irm:p@5") == "two:irm:P@5"
+    assert resolve_name(both, resolve_name(both, "one:irm:p@5")) == "one:irm:P@5"
 
 
 def test_one_prefix_of_one_distribution_is_claimed_once(precision):
     origin = Origin("a", "acme", "1")
 
     with pytest.raises(PluginError, match="prefix 'irm' of metrics is claimed twice: by acme 1 and by acme 1"):
-        build_vocabulary([], [(origin, [resolver()]), (origin, [resolver()])])
+        build_vocabulary([], [(origin, [make_resolver()]), (origin, [make_resolver()])])
 
 
 def test_a_name_that_does_not_lead_back_to_itself_is_refused(registry):
-    up = build_vocabulary([], plugins_with(acme=resolver(resolve=lambda text: registry.metrics["P"] @ (len(text) + 1))))
+    up = build_vocabulary(
+        [], make_plugins(acme=make_resolver(resolve=lambda text: registry.metrics["P"] @ (len(text) + 1)))
+    )
 
     with pytest.raises(MetricNameError, match="acme 1 calls it 'P@2', but resolves that name to 'P@4'"):
         up.parse("irm:x")
@@ -246,7 +250,7 @@ def test_a_name_that_does_not_lead_back_to_itself_is_refused(registry):
 )
 def test_what_is_no_metric_is_refused_by_name(resolve, said):
     with pytest.raises(MetricNameError, match=said):
-        build_vocabulary([], plugins_with(acme=resolver(resolve=resolve))).parse("irm:x")
+        build_vocabulary([], make_plugins(acme=make_resolver(resolve=resolve))).parse("irm:x")
 
 
 @pytest.mark.parametrize("prefix", ["My", None])
@@ -254,7 +258,7 @@ def test_a_prefix_is_a_word(prefix):
     with pytest.raises(
         PluginError, match="a MetricResolver needs names, or a prefix of lower-case letters, digits and _"
     ):
-        build_vocabulary([], plugins_with(acme=resolver(prefix)))
+        build_vocabulary([], make_plugins(acme=make_resolver(prefix)))
 
 
 def test_a_package_of_ours_that_is_missing_is_named_where_a_metric_is_unknown(monkeypatch):

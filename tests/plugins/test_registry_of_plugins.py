@@ -60,7 +60,7 @@ class FakeEntryPoint:
 
 
 @pytest.fixture
-def installed(monkeypatch):
+def install_entry_points(monkeypatch):
     """Pretends that these entry points are installed."""
 
     def pretend(*entries):
@@ -69,8 +69,10 @@ def installed(monkeypatch):
     return pretend
 
 
-def test_origin_and_version_of_a_third_party(installed):
-    installed(FakeEntryPoint("acme", "acme-metrics", module("acme", ireval_metrics=hook(toy("Acme"))), "2.1"))
+def test_origin_and_version_of_a_third_party(install_entry_points):
+    install_entry_points(
+        FakeEntryPoint("acme", "acme-metrics", module("acme", ireval_metrics=hook(toy("Acme"))), "2.1")
+    )
 
     found = load_registry()
 
@@ -78,8 +80,10 @@ def test_origin_and_version_of_a_third_party(installed):
     assert found.metrics["Acme"].origin == "acme-metrics 2.1"
 
 
-def test_two_distributions_with_one_entry_point_name_are_an_error(installed):
-    installed(FakeEntryPoint("acme", "first", module("a"), "1"), FakeEntryPoint("acme", "second", module("b"), "2"))
+def test_two_distributions_with_one_entry_point_name_are_an_error(install_entry_points):
+    install_entry_points(
+        FakeEntryPoint("acme", "first", module("a"), "1"), FakeEntryPoint("acme", "second", module("b"), "2")
+    )
 
     with pytest.raises(PluginError) as caught:
         load_registry()
@@ -89,8 +93,8 @@ def test_two_distributions_with_one_entry_point_name_are_an_error(installed):
     )
 
 
-def test_one_distribution_claims_a_name_once(installed):
-    installed(
+def test_one_distribution_claims_a_name_once(install_entry_points):
+    install_entry_points(
         FakeEntryPoint("one", "acme", module("a", ireval_metrics=hook(toy("Clicks"))), "1"),
         FakeEntryPoint("two", "Acme", module("b", ireval_metrics=hook(toy("Clicks"))), "1"),
     )
@@ -102,9 +106,9 @@ def test_one_distribution_claims_a_name_once(installed):
 
 
 @pytest.fixture
-def clashing(installed):
+def clashing(install_entry_points):
     """Two distributions bring Clicks, and one of them calls another metric by a spelling of the other's."""
-    installed(
+    install_entry_points(
         FakeEntryPoint("one", "first", module("a", ireval_metrics=hook(toy("Clicks"), toy("Only"))), "1"),
         FakeEntryPoint(
             "two",
@@ -153,7 +157,7 @@ def test_a_distribution_that_is_not_there_is_named(clashing, text):
     assert "installed: first, second-shop" in str(caught.value)
 
 
-def test_rules_and_sources_of_two_distributions_are_told_apart(installed):
+def test_rules_and_sources_of_two_distributions_are_told_apart(install_entry_points):
     class Options(SourceOptions):
         shop: Text
 
@@ -169,7 +173,7 @@ def test_rules_and_sources_of_two_distributions_are_told_apart(installed):
 
         return ireval_sources
 
-    installed(
+    install_entry_points(
         FakeEntryPoint("one", "first", module("a", ireval_sources=brings({})), "1"),
         FakeEntryPoint("two", "second", module("b", ireval_sources=brings({})), "2"),
     )
@@ -197,9 +201,9 @@ def with_hole(name, spelling):
 
 
 @pytest.fixture
-def numbered(installed):
+def registry_of_numbers(install_entry_points):
     """Two distributions read numbers from names in one way, and a third calls a metric as one of them would be read."""
-    installed(
+    install_entry_points(
         FakeEntryPoint("one", "first", module("a", ireval_metrics=hook(with_hole("A", "clicks_{k}"))), "1"),
         FakeEntryPoint("two", "second", module("b", ireval_metrics=hook(with_hole("B", "CLICKS_{k}"))), "1"),
         FakeEntryPoint("three", "third", module("c", ireval_metrics=hook(with_hole("C", "dwell_{k}"))), "1"),
@@ -211,21 +215,21 @@ def numbered(installed):
 @pytest.mark.parametrize(
     ("text", "ways"), [("clicks_7", "first:clicks_7, second:clicks_7"), ("Dwell_5", "fourth:dwell_5, third:dwell_5")]
 )
-def test_names_with_numbers_of_two_distributions_are_an_error_where_they_are_used(numbered, text, ways):
+def test_names_with_numbers_of_two_distributions_are_an_error_where_they_are_used(registry_of_numbers, text, ways):
     with pytest.raises(MetricNameError, match=f"several plugins have a metric '{text}'") as caught:
-        numbered.parse_metrics([text])
+        registry_of_numbers.parse_metrics([text])
     with pytest.raises(MetricNameError, match="several plugins"):
-        numbered.vocabulary.family(text)
+        registry_of_numbers.vocabulary.family(text)
 
     assert sorted(str(caught.value).partition("write one of ")[2].split(", ")) == ways.split(", ")
 
 
-def test_formats_of_two_distributions_are_told_apart(installed, tmp_path):
+def test_formats_of_two_distributions_are_told_apart(install_entry_points, tmp_path):
     def brings(grade, **about):
         arrows = Reader("arrows", "judgments", "", lambda file: True, lambda file, how: {"q": {"a": grade}}, **about)
         return hookimpl(lambda: [arrows], specname="ireval_readers")
 
-    installed(
+    install_entry_points(
         FakeEntryPoint("one", "first", module("a", ireval_readers=brings(1, also=("ar",))), "1"),
         FakeEntryPoint("two", "Second_Shop", module("b", ireval_readers=brings(2)), "2"),
     )
@@ -249,8 +253,8 @@ SOUND = FakeEntryPoint("clicks", "click-metrics", module("c", ireval_metrics=hoo
 
 @pytest.mark.parametrize("name", ["ACME", "Acme.Metrics"])
 @pytest.mark.parametrize("how", ["option", "variable"])
-def test_a_plugin_is_left_out_by_name(installed, monkeypatch, name, how):
-    installed(BROKEN, SOUND)
+def test_a_plugin_is_left_out_by_name(install_entry_points, monkeypatch, name, how):
+    install_entry_points(BROKEN, SOUND)
     plugins = Plugins()
     if how == "variable":
         monkeypatch.setenv("IREVAL_WITHOUT", f" {name} ,")
@@ -275,8 +279,8 @@ def test_a_plugin_is_left_out_by_name(installed, monkeypatch, name, how):
         ),
     ],
 )
-def test_a_name_that_cannot_be_left_out_is_an_error(installed, name, complaint):
-    installed(BROKEN, SOUND, FakeEntryPoint("builtin", "pytest-ireval", module("b"), "1"))
+def test_a_name_that_cannot_be_left_out_is_an_error(install_entry_points, name, complaint):
+    install_entry_points(BROKEN, SOUND, FakeEntryPoint("builtin", "pytest-ireval", module("b"), "1"))
 
     with pytest.raises(PluginError) as caught:
         Plugins().load_installed([name])
@@ -309,21 +313,21 @@ def test_a_spelling_of_a_built_in_metric_cannot_be_taken(registry):
         (RuntimeError("no licence"), r"ireval_metrics of acme-metrics 2.1 must return .*: RuntimeError: no licence"),
     ],
 )
-def test_a_hook_that_raises_or_returns_something_else_is_refused(installed, returned, message):
+def test_a_hook_that_raises_or_returns_something_else_is_refused(install_entry_points, returned, message):
     @hookimpl
     def ireval_metrics():
         if isinstance(returned, Exception):
             raise returned
         return returned
 
-    installed(FakeEntryPoint("acme", "acme-metrics", module("acme", ireval_metrics=ireval_metrics), "2.1"))
+    install_entry_points(FakeEntryPoint("acme", "acme-metrics", module("acme", ireval_metrics=ireval_metrics), "2.1"))
 
     with pytest.raises(PluginError, match=message):
         load_registry()
 
 
-def test_an_installed_plugin_without_hooks_is_refused(installed):
-    installed(FakeEntryPoint("acme", "acme-metrics", module("acme"), "2.1"))
+def test_an_installed_plugin_without_hooks_is_refused(install_entry_points):
+    install_entry_points(FakeEntryPoint("acme", "acme-metrics", module("acme"), "2.1"))
 
     with pytest.raises(
         PluginError,
@@ -396,12 +400,12 @@ def test_two_spellings_with_one_stem_are_refused(registry):
         )
 
 
-def test_a_plugin_that_leaves_the_program_while_it_is_imported_is_named(installed):
+def test_a_plugin_that_leaves_the_program_while_it_is_imported_is_named(install_entry_points):
     class Leaving(FakeEntryPoint):
         def load(self):
             raise SystemExit("no licence")
 
-    installed(Leaving("acme", "acme-metrics", None, "2.1"))
+    install_entry_points(Leaving("acme", "acme-metrics", None, "2.1"))
 
     with pytest.raises(PluginError, match=r"plugin 'acme' .* cannot be loaded: SystemExit: no licence"):
         load_registry()
@@ -432,9 +436,11 @@ def fresh(options, context):
     """Nothing is old."""
 
 
-def test_a_plugin_of_suites_is_imported_when_a_rule_or_a_source_is_looked_for(installed):
+def test_a_plugin_of_suites_is_imported_when_a_rule_or_a_source_is_looked_for(install_entry_points):
     late = Late("acme", "acme-metrics", module("rules", ireval_rules=kinds_of(fresh)), "2.1")
-    installed(FakeEntryPoint("acme", "acme-metrics", module("acme", ireval_metrics=hook(toy("Acme"))), "2.1"), late)
+    install_entry_points(
+        FakeEntryPoint("acme", "acme-metrics", module("acme", ireval_metrics=hook(toy("Acme"))), "2.1"), late
+    )
     found = load_registry()
 
     assert (list(found.metrics), found.distributions, late.loads) == (["Acme"], ("acme-metrics 2.1",), 0)
@@ -442,18 +448,18 @@ def test_a_plugin_of_suites_is_imported_when_a_rule_or_a_source_is_looked_for(in
     assert (list(found.sources), late.loads) == ([], 1)
 
 
-def test_a_change_of_its_files_concerns_suites_as_any_plugin_does(installed, monkeypatch, tmp_path):
+def test_a_change_of_its_files_concerns_suites_as_any_plugin_does(install_entry_points, monkeypatch, tmp_path):
     rules = module("acme_rules", ireval_rules=kinds_of(fresh))
     monkeypatch.setitem(sys.modules, "acme_rules", rules)
-    installed(Late("acme", "acme-metrics", rules))
+    install_entry_points(Late("acme", "acme-metrics", rules))
     plugins = RunPlugins(tmp_path)
     _ = plugins.registry_for(tmp_path / "shop.ireval.yaml").rules
 
     assert (plugins.module_paths, str(plugins)) == ((Path("/somewhere/acme_rules.py"),), "acme-metrics 1.0")
 
 
-def test_a_hook_that_suites_do_not_need_is_refused_in_their_group(installed):
-    installed(Late("acme", "acme-metrics", module("acme", ireval_metrics=hook(toy("Acme")))))
+def test_a_hook_that_suites_do_not_need_is_refused_in_their_group(install_entry_points):
+    install_entry_points(Late("acme", "acme-metrics", module("acme", ireval_metrics=hook(toy("Acme")))))
 
     with pytest.raises(PluginError) as caught:
         _ = load_registry().rules
@@ -465,8 +471,8 @@ def test_a_hook_that_suites_do_not_need_is_refused_in_their_group(installed):
     )
 
 
-def test_a_broken_plugin_of_suites_stops_what_reads_suites_every_time(installed):
-    installed(Late("acme", "acme-metrics", ImportError("gone")), SOUND)
+def test_a_broken_plugin_of_suites_stops_what_reads_suites_every_time(install_entry_points):
+    install_entry_points(Late("acme", "acme-metrics", ImportError("gone")), SOUND)
     found = load_registry()
 
     assert list(found.metrics) == ["Clicks"]

@@ -6,7 +6,7 @@ from pytest_ireval.errors import InputError
 
 
 @pytest.fixture(scope="session")
-def written(tmp_path_factory):
+def write_file(tmp_path_factory):
     """Writes bytes (or text, as UTF-8) to a file, always the same one of that name, and returns its path."""
     folder = tmp_path_factory.mktemp("reading")
 
@@ -19,11 +19,11 @@ def written(tmp_path_factory):
 
 
 @pytest.fixture
-def refusal(written):
+def read_error(write_file):
     """The text with which a file of these bytes is refused; the path of the file is called ``FILE`` in it."""
 
     def text_of(read, data, **options):
-        path = written(data)
+        path = write_file(data)
         with pytest.raises(InputError) as caught:
             read(path, **options)
         return str(caught.value).replace(str(path), "FILE")

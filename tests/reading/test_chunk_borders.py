@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from messy_files import messy_files
 from plain import plain_hits, plain_judgments, plain_rankings
 from slow_reader import first_places, slow_hits, slow_judgments, slow_rankings
-from trec_readers import judged_in_file, read_judgments, read_rankings
+from trec_readers import join_file, read_judgments, read_rankings
 
 from pytest_ireval.data.join import join_judged_rows
 from pytest_ireval.data.scan import pieces
@@ -57,39 +57,39 @@ def chunks_of(size, threads=1):
 
 
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)
-def test_chunks_of_any_size_give_the_same_rankings(written, data):
+def test_chunks_of_any_size_give_the_same_rankings(write_file, data):
     expected = slow_rankings(data)
 
     for size in range(1, 230):
         with chunks_of(size):
-            assert plain_rankings(read_rankings(written(data))) == expected, f"chunks of {size}"
+            assert plain_rankings(read_rankings(write_file(data))) == expected, f"chunks of {size}"
 
 
-def test_chunks_of_any_size_give_the_same_judgments(written):
+def test_chunks_of_any_size_give_the_same_judgments(write_file):
     expected = slow_judgments(JUDGMENTS)
 
     for size in range(1, 230):
         with chunks_of(size):
-            assert plain_judgments(read_judgments(written(JUDGMENTS))) == expected, f"chunks of {size}"
+            assert plain_judgments(read_judgments(write_file(JUDGMENTS))) == expected, f"chunks of {size}"
 
 
 @pytest.mark.parametrize("threads", [3])
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)
-def test_ranges_for_threads_give_the_same_rankings(written, data, threads):
+def test_ranges_for_threads_give_the_same_rankings(write_file, data, threads):
     expected = slow_rankings(data)
 
     for size in (1, 2, 3, 5, 8, 13, 21, 34, len(data) // 8):
         with chunks_of(size, threads):
-            assert plain_rankings(read_rankings(written(data))) == expected, f"chunks of {size}"
+            assert plain_rankings(read_rankings(write_file(data))) == expected, f"chunks of {size}"
 
 
 @pytest.mark.ci
 @given(messy_files(), st.integers(1, 300), st.integers(1, 40), st.booleans())
-def test_any_file_in_chunks_and_ranges_of_any_size(written, files, size, threads, by_id):
+def test_any_file_in_chunks_and_ranges_of_any_size(write_file, files, size, threads, by_id):
     with chunks_of(size, threads):
-        judgments = read_judgments(written(files.judgments, "judgments.txt"))
-        rankings = read_rankings(written(files.rankings), by_id=by_id)
-        judged = join_judged_rows(judgments, judged_in_file(written(files.rankings), judgments, by_id=by_id))
+        judgments = read_judgments(write_file(files.judgments, "judgments.txt"))
+        rankings = read_rankings(write_file(files.rankings), by_id=by_id)
+        judged = join_judged_rows(judgments, join_file(write_file(files.rankings), judgments, by_id=by_id))
 
     grades, ranked = slow_judgments(files.judgments), slow_rankings(files.rankings, by_id=by_id)
     assert plain_judgments(judgments) == grades
@@ -98,15 +98,15 @@ def test_any_file_in_chunks_and_ranges_of_any_size(written, files, size, threads
 
 
 @pytest.mark.parametrize("size", [1 << 16, 1 << 18])
-def test_lines_longer_than_a_chunk(written, size):
+def test_lines_longer_than_a_chunk(write_file, size):
     data = MESSY + b"\n# " + b"x" * 200_000 + b"\nq5 Q0 d 1 1 t" + b" extra" * 50_000 + b"\nq6 Q0 d 1 1 t\n" * 2
     data = data.removesuffix(b"q6 Q0 d 1 1 t\n") + b"q7 Q0 d 1 1 t\n"
 
     with chunks_of(size):
-        assert plain_rankings(read_rankings(written(data))) == slow_rankings(data)
+        assert plain_rankings(read_rankings(write_file(data))) == slow_rankings(data)
 
 
-def test_a_file_of_several_chunks_and_ranges_as_they_are(written):
+def test_a_file_of_several_chunks_and_ranges_as_they_are(write_file):
     draw = Random(7)
     lines = [
         f"query-{query:03}\tQ0\tdocument-{query:030}-{draw.random():.12f}-{rank}\t1\t{draw.randint(1, 99) / 8}\ttag\n"
@@ -116,15 +116,15 @@ def test_a_file_of_several_chunks_and_ranges_as_they_are(written):
     data = "".join(lines).encode()
 
     assert len(data) > 3 * pieces.CHUNK
-    assert plain_rankings(read_rankings(written(data), 20)) == first_places(slow_rankings(data), 20)
+    assert plain_rankings(read_rankings(write_file(data), 20)) == first_places(slow_rankings(data), 20)
 
 
 @pytest.mark.parametrize("threads", [1, 8])
-def test_a_bad_line_is_named_by_its_number_in_any_chunk_and_range(written, threads):
+def test_a_bad_line_is_named_by_its_number_in_any_chunk_and_range(write_file, threads):
     lines = [f"q{number // 3} Q0 dé{number} 1 1 t\n" for number in range(60)]
 
     for bad in range(0, 60, 7):
-        path = written("# first\n" + "".join([*lines[:bad], f"q{bad // 3} Q0 d 1 1\n", *lines[bad:]]))
+        path = write_file("# first\n" + "".join([*lines[:bad], f"q{bad // 3} Q0 d 1 1\n", *lines[bad:]]))
         for size in (1, 10, 31, 64, 100, 230):
             with chunks_of(size, threads), pytest.raises(InputError) as caught:
                 read_rankings(path)

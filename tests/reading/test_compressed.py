@@ -47,37 +47,37 @@ FILES = {
 
 @pytest.mark.parametrize("without_isal", [False, True])
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)
-def test_compressed_rankings_are_the_plain_ones(written, monkeypatch, data, without_isal):
+def test_compressed_rankings_are_the_plain_ones(write_file, monkeypatch, data, without_isal):
     if without_isal:
         monkeypatch.setitem(sys.modules, "isal", None)
-    assert plain_rankings(read_rankings(written(data))) == slow_rankings(TEXT)
+    assert plain_rankings(read_rankings(write_file(data))) == slow_rankings(TEXT)
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, zstd])
 @pytest.mark.parametrize("size", [1, 7, 1000])
-def test_compressed_data_may_be_cut_anywhere(written, monkeypatch, compress, size):
+def test_compressed_data_may_be_cut_anywhere(write_file, monkeypatch, compress, size):
     text = TEXT[:2000].rpartition(b"\n")[0]
     monkeypatch.setattr(input_file, "COMPRESSED_PIECE", size)
     monkeypatch.setattr(input_file, "PIECE", size)
     monkeypatch.setattr(pieces, "CHUNK", size * 5)
 
     data = compress(text[:700]) + compress(text[700:])
-    assert plain_rankings(read_rankings(written(data))) == slow_rankings(text)
+    assert plain_rankings(read_rankings(write_file(data))) == slow_rankings(text)
 
 
 @given(messy_files(), st.sampled_from([gzip.compress, zstd]))
-def test_any_file_may_be_compressed(written, files, compress):
-    rankings = read_rankings(written(compress(files.rankings)))
-    judgments = read_judgments(written(compress(files.judgments)))
+def test_any_file_may_be_compressed(write_file, files, compress):
+    rankings = read_rankings(write_file(compress(files.rankings)))
+    judgments = read_judgments(write_file(compress(files.judgments)))
 
     assert plain_rankings(rankings) == slow_rankings(files.rankings)
     assert plain_judgments(judgments) == slow_judgments(files.judgments)
 
 
-def test_a_scattered_compressed_file_is_read_a_second_time(written):
+def test_a_scattered_compressed_file_is_read_a_second_time(write_file):
     text = TEXT + TEXT.replace(b" d", b" e")
 
-    assert plain_rankings(read_rankings(written(gzip.compress(text)))) == slow_rankings(text)
+    assert plain_rankings(read_rankings(write_file(gzip.compress(text)))) == slow_rankings(text)
 
 
 @pytest.mark.parametrize("compress", [gzip.compress])
@@ -115,9 +115,9 @@ def test_a_dash_is_standard_input(monkeypatch, compress):
     assert rankings.origin == "standard input"
 
 
-def test_a_bad_line_of_a_compressed_file_is_named_by_its_number_in_the_text(refusal):
+def test_a_bad_line_of_a_compressed_file_is_named_by_its_number_in_the_text(read_error):
     for compress in (gzip.compress, zstd):
-        text = refusal(read_rankings, compress(TEXT + b"q9 Q0 d 1 x t\n"))
+        text = read_error(read_rankings, compress(TEXT + b"q9 Q0 d 1 x t\n"))
         assert text == "FILE:3001\n  score 'x' is not a number"
 
 

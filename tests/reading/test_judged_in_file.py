@@ -6,20 +6,20 @@ from hypothesis import strategies as st
 from messy_files import messy_files
 from plain import hit_columns, plain_hits, plain_retrieved
 from slow_reader import slow_hits, slow_judgments, slow_rankings
-from trec_readers import judged_in_file, read_judgments, read_rankings
+from trec_readers import join_file, read_judgments, read_rankings
 
 from pytest_ireval.data.join import find_unjudged_queries, join_judged_rows, join_judgments
 
 
-def read_both(written, rankings, judgments, by_id=True):
+def read_both(write_file, rankings, judgments, by_id=True):
     """The judgments, and the hits found while reading."""
-    graded = read_judgments(written(judgments, "judgments.txt"))
-    return graded, join_judged_rows(graded, judged_in_file(written(rankings), graded, by_id=by_id))
+    graded = read_judgments(write_file(judgments, "judgments.txt"))
+    return graded, join_judged_rows(graded, join_file(write_file(rankings), graded, by_id=by_id))
 
 
 @given(messy_files(), st.booleans())
-def test_the_hits_found_while_reading_are_those_of_the_slow_reader(written, files, by_id):
-    judgments, judged = read_both(written, *files, by_id)
+def test_the_hits_found_while_reading_are_those_of_the_slow_reader(write_file, files, by_id):
+    judgments, judged = read_both(write_file, *files, by_id)
 
     rankings = slow_rankings(files.rankings, by_id=by_id)
     grades = slow_judgments(files.judgments)
@@ -28,9 +28,9 @@ def test_the_hits_found_while_reading_are_those_of_the_slow_reader(written, file
 
 
 @given(messy_files(), st.booleans())
-def test_judging_whole_rankings_gives_the_same_as_looking_for_judged_documents(written, files, by_id):
-    judgments, sparse = read_both(written, *files, by_id)
-    dense = join_judgments(judgments, read_rankings(written(files.rankings), by_id=by_id))
+def test_judging_whole_rankings_gives_the_same_as_looking_for_judged_documents(write_file, files, by_id):
+    judgments, sparse = read_both(write_file, *files, by_id)
+    dense = join_judgments(judgments, read_rankings(write_file(files.rankings), by_id=by_id))
 
     assert dense.queries == sparse.queries
     assert dense.retrieved.tolist() == sparse.retrieved.tolist()
@@ -39,9 +39,9 @@ def test_judging_whole_rankings_gives_the_same_as_looking_for_judged_documents(w
 
 
 @given(messy_files(), st.integers(1, 5))
-def test_judging_the_first_documents_forgets_those_behind_the_depth(written, files, depth):
-    judgments = read_judgments(written(files.judgments, "judgments.txt"))
-    judged = join_judgments(judgments, read_rankings(written(files.rankings), depth))
+def test_judging_the_first_documents_forgets_those_behind_the_depth(write_file, files, depth):
+    judgments = read_judgments(write_file(files.judgments, "judgments.txt"))
+    judged = join_judgments(judgments, read_rankings(write_file(files.rankings), depth))
 
     every_hit = slow_hits(slow_rankings(files.rankings), slow_judgments(files.judgments))
     retrieved = plain_retrieved(judged)
@@ -57,9 +57,9 @@ def test_judging_the_first_documents_forgets_those_behind_the_depth(written, fil
 
 
 @given(messy_files())
-def test_judged_rankings_know_the_grade_of_every_document(written, files):
-    judgments = read_judgments(written(files.judgments, "judgments.txt"))
-    judged = join_judgments(judgments, read_rankings(written(files.rankings)))
+def test_judged_rankings_know_the_grade_of_every_document(write_file, files):
+    judgments = read_judgments(write_file(files.judgments, "judgments.txt"))
+    judged = join_judgments(judgments, read_rankings(write_file(files.rankings)))
 
     grades = slow_judgments(files.judgments)
     rankings = slow_rankings(files.rankings)
@@ -71,8 +71,8 @@ def test_judged_rankings_know_the_grade_of_every_document(written, files):
         assert seen == [grades[query].get(document) for document in documents]
 
 
-def test_the_ideal_holds_all_judged_documents_by_grade(written):
-    judgments = read_judgments(written("q 0 a 1\nr 0 a 0\nq 0 b 3\nq 0 c -1\nq 0 d 2\n"))
+def test_the_ideal_holds_all_judged_documents_by_grade(write_file):
+    judgments = read_judgments(write_file("q 0 a 1\nr 0 a 0\nq 0 b 3\nq 0 c -1\nq 0 d 2\n"))
 
     ideal = judgments.ideal
     assert ideal.query.tolist() == [0, 0, 0, 0, 1]
@@ -81,8 +81,8 @@ def test_the_ideal_holds_all_judged_documents_by_grade(written):
     assert judgments.highest_grade == 3
 
 
-def test_queries_without_judgments_are_named(written):
-    judgments = read_judgments(written("q 0 a 1\n", "judgments.txt"))
-    rankings = read_rankings(written("q Q0 a 1 1 t\nr Q0 a 1 1 t\nu Q0 a 1 1 t\n"))
+def test_queries_without_judgments_are_named(write_file):
+    judgments = read_judgments(write_file("q 0 a 1\n", "judgments.txt"))
+    rankings = read_rankings(write_file("q Q0 a 1 1 t\nr Q0 a 1 1 t\nu Q0 a 1 1 t\n"))
 
     assert find_unjudged_queries(judgments, rankings.queries) == ("r", "u")

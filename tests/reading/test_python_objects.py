@@ -26,7 +26,7 @@ Graded = namedtuple("Graded", "rel docno iteration query")
 finite = st.one_of(st.integers(-3, 3), st.floats(allow_nan=False, allow_infinity=False))
 
 
-def nested(rows):
+def nest_rows(rows):
     """Rows as a mapping of mappings."""
     mapping = {}
     for query, document, value in rows:
@@ -35,52 +35,52 @@ def nested(rows):
 
 
 RANKINGS = {
-    "read-only mappings": MappingProxyType({q: MappingProxyType(ranking) for q, ranking in nested(SCORED).items()}),
-    "pairs": {query: list(ranking.items()) for query, ranking in nested(SCORED).items()},
-    "pairs that are not in order": {query: [*ranking.items()][::-1] for query, ranking in nested(SCORED).items()},
+    "read-only mappings": MappingProxyType({q: MappingProxyType(ranking) for q, ranking in nest_rows(SCORED).items()}),
+    "pairs": {query: list(ranking.items()) for query, ranking in nest_rows(SCORED).items()},
+    "pairs that are not in order": {query: [*ranking.items()][::-1] for query, ranking in nest_rows(SCORED).items()},
     "namedtuples": [Scored(score, 0, query, document) for query, document, score in SCORED],
     "numpy scalars": [(query, np.str_(document), np.float64(score)) for query, document, score in SCORED],
 }
 JUDGMENTS = {
-    "read-only mappings": MappingProxyType({q: MappingProxyType(grades) for q, grades in nested(GRADED).items()}),
+    "read-only mappings": MappingProxyType({q: MappingProxyType(grades) for q, grades in nest_rows(GRADED).items()}),
     "namedtuples": [Graded(grade, document, 0, query) for query, document, grade in GRADED],
     "numpy scalars": [(query, document, np.int32(grade)) for query, document, grade in GRADED],
 }
 
 
 @pytest.mark.parametrize("source", RANKINGS.values(), ids=RANKINGS)
-def test_rankings_from_objects_are_those_of_the_file(written, source):
+def test_rankings_from_objects_are_those_of_the_file(write_file, source):
     rankings = convert_rankings(source)
 
-    assert plain_rankings(rankings) == plain_rankings(read_rankings(written(RANKINGS_FILE)))
+    assert plain_rankings(rankings) == plain_rankings(read_rankings(write_file(RANKINGS_FILE)))
     assert rankings.queries == ("q", "7")
     assert rankings.origin == "rankings"
 
 
 @pytest.mark.parametrize("source", [*RANKINGS.values(), iter(SCORED)], ids=[*RANKINGS, "an iterator"])
-def test_a_depth_keeps_the_first_documents(written, source):
-    read = read_rankings(written(RANKINGS_FILE), 2)
+def test_a_depth_keeps_the_first_documents(write_file, source):
+    read = read_rankings(write_file(RANKINGS_FILE), 2)
 
     assert plain_rankings(convert_rankings(source, 2)) == plain_rankings(read)
 
 
 @pytest.mark.parametrize("source", JUDGMENTS.values(), ids=JUDGMENTS)
-def test_judgments_from_objects_are_those_of_the_file(written, source):
+def test_judgments_from_objects_are_those_of_the_file(write_file, source):
     judgments = convert_judgments(source)
 
-    assert plain_judgments(judgments) == plain_judgments(read_judgments(written(JUDGMENTS_FILE)))
+    assert plain_judgments(judgments) == plain_judgments(read_judgments(write_file(JUDGMENTS_FILE)))
     assert judgments.queries == ("q", "7")
     assert judgments.origin == "judgments"
 
 
-def test_data_frames_are_those_of_the_file(written):
+def test_data_frames_are_those_of_the_file(write_file):
     pandas = pytest.importorskip("pandas")
     scored = pandas.DataFrame(SCORED, columns=["query_id", "doc_id", "score"])
     graded = pandas.DataFrame(GRADED, columns=["qid", "docno", "label"])
     scored.insert(0, "system", "ours")
 
-    assert plain_rankings(convert_rankings(scored)) == plain_rankings(read_rankings(written(RANKINGS_FILE)))
-    assert plain_judgments(convert_judgments(graded)) == plain_judgments(read_judgments(written(JUDGMENTS_FILE)))
+    assert plain_rankings(convert_rankings(scored)) == plain_rankings(read_rankings(write_file(RANKINGS_FILE)))
+    assert plain_judgments(convert_judgments(graded)) == plain_judgments(read_judgments(write_file(JUDGMENTS_FILE)))
 
 
 def test_data_frames_with_whole_numbers_as_ids():
@@ -92,19 +92,19 @@ def test_data_frames_with_whole_numbers_as_ids():
 
 
 @given(st.dictionaries(ids, st.dictionaries(ids, finite, min_size=1, max_size=6), min_size=1, max_size=4))
-def test_any_mapping_is_what_the_file_of_its_numbers_is(written, rankings):
+def test_any_mapping_is_what_the_file_of_its_numbers_is(write_file, rankings):
     lines = [f"{q} Q0 {d} 1 {score!r} t\n" for q, ranking in rankings.items() for d, score in ranking.items()]
 
     for options in ({}, {"by_id": False}, {"depth": 2}):
-        read = read_rankings(written("".join(lines)), **options)
+        read = read_rankings(write_file("".join(lines)), **options)
         assert plain_rankings(convert_rankings(rankings, **options)) == plain_rankings(read)
 
 
 @given(st.dictionaries(ids, st.dictionaries(ids, finite, min_size=1, max_size=6), min_size=1, max_size=4))
-def test_any_mapping_of_grades_is_what_the_file_of_its_numbers_is(written, grades):
+def test_any_mapping_of_grades_is_what_the_file_of_its_numbers_is(write_file, grades):
     lines = [f"{q} 0 {d} {grade!r}\n" for q, documents in grades.items() for d, grade in documents.items()]
 
-    read = read_judgments(written("".join(lines)), grades="float")
+    read = read_judgments(write_file("".join(lines)), grades="float")
     assert plain_judgments(convert_judgments(grades, grades="float")) == plain_judgments(read) == grades
 
 

@@ -10,8 +10,8 @@ from trec_readers import read_rankings
 
 
 @given(messy_files(), st.booleans())
-def test_any_rankings_file_reads_as_the_slow_reader_reads_it(written, files, by_id):
-    rankings = read_rankings(written(files.rankings), by_id=by_id)
+def test_any_rankings_file_reads_as_the_slow_reader_reads_it(write_file, files, by_id):
+    rankings = read_rankings(write_file(files.rankings), by_id=by_id)
 
     expected = slow_rankings(files.rankings, by_id=by_id)
     assert plain_rankings(rankings) == expected
@@ -19,21 +19,21 @@ def test_any_rankings_file_reads_as_the_slow_reader_reads_it(written, files, by_
 
 
 @given(messy_files(), st.integers(0, 6), st.booleans())
-def test_a_depth_keeps_the_first_documents_and_all_that_is_known_of_them(written, files, depth, by_id):
-    rankings = read_rankings(written(files.rankings), depth, by_id=by_id)
+def test_a_depth_keeps_the_first_documents_and_all_that_is_known_of_them(write_file, files, depth, by_id):
+    rankings = read_rankings(write_file(files.rankings), depth, by_id=by_id)
 
     assert plain_rankings(rankings) == first_places(slow_rankings(files.rankings, by_id=by_id), depth)
 
 
-def order(written, text, **options):
+def order(write_file, text, **options):
     """The order of the documents of query ``q``."""
-    return read_rankings(written(text), **options).ranking("q")
+    return read_rankings(write_file(text), **options).ranking("q")
 
 
-def test_ties_are_broken_by_the_bytes_of_ids_whatever_their_length(written):
+def test_ties_are_broken_by_the_bytes_of_ids_whatever_their_length(write_file):
     ids = ["d", "d1", "d10", "d9", "é", "z", "\U0001f600", "d" * 8, "d" * 9, "d" * 100, "d" * 100 + "1"]
 
-    assert order(written, "".join(f"q Q0 {i} 1 7 t\n" for i in ids)) == sorted(ids, key=str.encode, reverse=True)
+    assert order(write_file, "".join(f"q Q0 {i} 1 7 t\n" for i in ids)) == sorted(ids, key=str.encode, reverse=True)
 
 
 @pytest.mark.parametrize("lower_first", [True, False])
@@ -45,20 +45,20 @@ def test_ties_are_broken_by_the_bytes_of_ids_whatever_their_length(written):
         ("-1.00000000000000022", "-1"),
     ],
 )
-def test_scores_that_differ_in_their_last_digits_are_told_apart(written, lower, higher, lower_first):
+def test_scores_that_differ_in_their_last_digits_are_told_apart(write_file, lower, higher, lower_first):
     lines = [f"q Q0 low 1 {lower} t\n", f"q Q0 high 2 {higher} t\n"]
 
-    assert order(written, "".join(lines if lower_first else reversed(lines))) == ["high", "low"]
+    assert order(write_file, "".join(lines if lower_first else reversed(lines))) == ["high", "low"]
 
 
-def test_long_scores_that_are_one_number_stay_as_they_stand_in_the_file(written):
+def test_long_scores_that_are_one_number_stay_as_they_stand_in_the_file(write_file):
     text = "q Q0 first 1 0.994819562949742719 t\nq Q0 second 2 0.9948195629497427 t\n"
 
     assert float("0.994819562949742719") == float("0.9948195629497427")
-    assert order(written, text, by_id=False) == ["first", "second"]
+    assert order(write_file, text, by_id=False) == ["first", "second"]
 
 
-def test_only_ascii_blanks_part_words(written):
+def test_only_ascii_blanks_part_words(write_file):
     ids = ["no\u00a0break", "next\u0085line", "wide\u3000blank", "unit\x1fseparator", "line\u2028separator"]
 
-    assert sorted(order(written, "".join(f"q Q0 {i} 1 7 t\n" for i in ids))) == sorted(ids)
+    assert sorted(order(write_file, "".join(f"q Q0 {i} 1 7 t\n" for i in ids))) == sorted(ids)

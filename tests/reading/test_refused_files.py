@@ -32,8 +32,8 @@ def test_a_missing_file_is_refused(read, tmp_path):
 
 
 @BOTH
-def test_a_file_below_a_file_is_refused(read, written):
-    path = written(LINE)
+def test_a_file_below_a_file_is_refused(read, write_file):
+    path = write_file(LINE)
 
     with pytest.raises(InputError) as caught:
         read(path / "none.txt")
@@ -53,31 +53,31 @@ def test_a_file_that_may_not_be_read_is_refused(read, tmp_path):
 
 
 @BOTH
-def test_an_empty_file_is_refused(read, refusal):
-    assert refusal(read, "") == "FILE\n  the file is empty"
+def test_an_empty_file_is_refused(read, read_error):
+    assert read_error(read, "") == "FILE\n  the file is empty"
 
 
 @pytest.mark.parametrize("text", ["# a b c d e f\n", "\ufeff", gzip.compress(b"", mtime=0)])
-def test_a_file_without_content_is_refused(refusal, text):
-    assert refusal(read_rankings, text) == NO_RANKINGS
-    assert refusal(read_judgments, text) == NO_JUDGMENTS
+def test_a_file_without_content_is_refused(read_error, text):
+    assert read_error(read_rankings, text) == NO_RANKINGS
+    assert read_error(read_judgments, text) == NO_JUDGMENTS
 
 
 @BOTH
 @pytest.mark.parametrize("without_isal", [False, True])
 @pytest.mark.parametrize("kept", [2, 30, -9])
-def test_a_truncated_gzip_file_is_refused(read, refusal, kept, monkeypatch, without_isal):
+def test_a_truncated_gzip_file_is_refused(read, read_error, kept, monkeypatch, without_isal):
     if without_isal:
         monkeypatch.setitem(sys.modules, "isal", None)
     data = gzip.compress(LINE * 5 if read is read_rankings else b"q 0 d 1\n" * 5)
 
-    assert refusal(read, data[:kept]) == "FILE\n  the gzip data ends too early: the file is cut off"
+    assert read_error(read, data[:kept]) == "FILE\n  the gzip data ends too early: the file is cut off"
 
 
-def test_a_gzip_file_whose_second_member_is_cut_off_is_refused(refusal):
+def test_a_gzip_file_whose_second_member_is_cut_off_is_refused(read_error):
     data = gzip.compress(LINE) + gzip.compress(b"r Q0 d 1 2 t\n")[:-3]
 
-    assert refusal(read_rankings, data) == "FILE\n  the gzip data ends too early: the file is cut off"
+    assert read_error(read_rankings, data) == "FILE\n  the gzip data ends too early: the file is cut off"
 
 
 @pytest.mark.parametrize("without_isal", [False, True])
@@ -91,11 +91,11 @@ def test_a_gzip_file_whose_second_member_is_cut_off_is_refused(refusal):
     ],
     ids=["header", "checksum", "end", "block"],
 )
-def test_a_damaged_gzip_file_is_refused(refusal, monkeypatch, data, without_isal):
+def test_a_damaged_gzip_file_is_refused(read_error, monkeypatch, data, without_isal):
     if without_isal:
         monkeypatch.setitem(sys.modules, "isal", None)
 
-    text = refusal(read_rankings, data)
+    text = read_error(read_rankings, data)
 
     assert text.startswith("FILE\n  the gzip data is damaged (Error -")
     assert text.count("\n") == 1
@@ -103,16 +103,16 @@ def test_a_damaged_gzip_file_is_refused(refusal, monkeypatch, data, without_isal
 
 @BOTH
 @pytest.mark.parametrize("kept", [4, -5])
-def test_a_truncated_zstandard_file_is_refused(read, refusal, kept):
+def test_a_truncated_zstandard_file_is_refused(read, read_error, kept):
     data = zstandard.ZstdCompressor(write_checksum=True).compress(MANY_LINES)
 
-    assert refusal(read, data[:kept]) == "FILE\n  the Zstandard data ends too early: the file is cut off"
+    assert read_error(read, data[:kept]) == "FILE\n  the Zstandard data ends too early: the file is cut off"
 
 
-def test_a_zstandard_file_is_refused_where_its_package_is_not_installed(refusal, monkeypatch):
+def test_a_zstandard_file_is_refused_where_its_package_is_not_installed(read_error, monkeypatch):
     monkeypatch.setitem(sys.modules, "zstandard", None)
 
-    assert refusal(read_rankings, zstandard.compress(LINE)) == (
+    assert read_error(read_rankings, zstandard.compress(LINE)) == (
         "FILE\n  this file is compressed with Zstandard, but zstandard is not installed\n"
         '  pip install "pytest-ireval[fast]"'
     )
@@ -127,8 +127,8 @@ def test_a_zstandard_file_is_refused_where_its_package_is_not_installed(refusal,
     ],
     ids=["end", "checksum", "header"],
 )
-def test_a_damaged_zstandard_file_is_refused(refusal, data):
-    text = refusal(read_rankings, data)
+def test_a_damaged_zstandard_file_is_refused(read_error, data):
+    text = read_error(read_rankings, data)
 
     assert text.startswith("FILE\n  the Zstandard data is damaged (zstd decompress")
     assert text.endswith(")")
@@ -143,14 +143,14 @@ def test_a_damaged_zstandard_file_is_refused(refusal, data):
         (b"#\n\n# \xed\xa0\x80\n", "FILE:3\n  is not UTF-8 (invalid continuation byte)"),
     ],
 )
-def test_a_file_that_is_not_utf_8_is_refused(read, refusal, data, complaint):
+def test_a_file_that_is_not_utf_8_is_refused(read, read_error, data, complaint):
     remedy = "save it as UTF-8, from its own encoding, as in: iconv -f CP949 -t UTF-8 OLD > NEW"
-    assert refusal(read, data) == f"{complaint}\n  {remedy}"
+    assert read_error(read, data) == f"{complaint}\n  {remedy}"
 
 
 @BOTH
 @pytest.mark.parametrize(
     ("data", "line"), [(LINE.decode().encode("utf-16"), 1), (b"# first\n\nq\0 0 d 1\n", 3)], ids=["UTF-16", "line 3"]
 )
-def test_a_file_with_a_zero_byte_is_refused(read, refusal, data, line):
-    assert refusal(read, data) == f"FILE:{line}\n  contains a zero byte: is it UTF-16, or not a text file?"
+def test_a_file_with_a_zero_byte_is_refused(read, read_error, data, line):
+    assert read_error(read, data) == f"FILE:{line}\n  contains a zero byte: is it UTF-16, or not a text file?"

@@ -1,7 +1,7 @@
 """Lines that cannot be what they claim to be are refused, with file, line and reason."""
 
 import pytest
-from trec_readers import judged_in_file, read_judgments, read_rankings
+from trec_readers import join_file, read_judgments, read_rankings
 
 SIX = "  a rankings file has 6 columns or more, separated by spaces or tabs: query Q0 document rank score tag"
 FOUR = "  a judgments file has 4 columns, separated by spaces or tabs: query iteration document grade"
@@ -18,33 +18,33 @@ GOOD = "q Q0 d 1 2 t\n"
         ("".join(f"q Q0 d{i} 1 2 t\n" for i in range(2000)) + "q Q0 e 1 2\n", 2001, 5),
     ],
 )
-def test_too_few_columns_in_rankings_are_refused(refusal, text, line, count):
-    assert refusal(read_rankings, text) == f"FILE:{line}\n  has {count} column{'s' if count > 1 else ''}\n{SIX}"
+def test_too_few_columns_in_rankings_are_refused(read_error, text, line, count):
+    assert read_error(read_rankings, text) == f"FILE:{line}\n  has {count} column{'s' if count > 1 else ''}\n{SIX}"
 
 
 @pytest.mark.parametrize(
     ("text", "line", "count"),
     [("q 0 d 1\nq 0 d\n", 2, 3), ("q 0 d 1\n# \nq 0 e 1 2 3\n", 3, 6), ("q Q0 d 1 2 t\n", 1, 6)],
 )
-def test_another_number_of_columns_in_judgments_is_refused(refusal, text, line, count):
-    assert refusal(read_judgments, text) == f"FILE:{line}\n  has {count} column{'s' if count > 1 else ''}\n{FOUR}"
+def test_another_number_of_columns_in_judgments_is_refused(read_error, text, line, count):
+    assert read_error(read_judgments, text) == f"FILE:{line}\n  has {count} column{'s' if count > 1 else ''}\n{FOUR}"
 
 
-def test_of_many_bad_lines_five_are_shown_and_the_rest_is_counted(refusal):
+def test_of_many_bad_lines_five_are_shown_and_the_rest_is_counted(read_error):
     shown = "\n".join(f"FILE:{line}\n  has 2 columns\n{SIX}" for line in range(2, 7))
 
-    assert refusal(read_rankings, GOOD + "q Q0\n" * 5) == shown
-    assert refusal(read_rankings, GOOD + "q Q0\n" * 12) == shown + "\n… and 7 more"
+    assert read_error(read_rankings, GOOD + "q Q0\n" * 5) == shown
+    assert read_error(read_rankings, GOOD + "q Q0\n" * 12) == shown + "\n… and 7 more"
 
 
 @pytest.mark.parametrize(
     ("read", "line"), [(read_rankings, "q Q0 d{} 1 2 t"), (read_judgments, "q 0 d{} 1")], ids=["rankings", "judgments"]
 )
 @pytest.mark.parametrize(("ends", "bad"), [(["\r"] * 3, 1), (["\n", "\r\n", "\r\r\n"], 3)], ids=["all", "two"])
-def test_lines_that_end_in_a_carriage_return_alone_are_not_taken_for_one_line(refusal, read, line, ends, bad):
+def test_lines_that_end_in_a_carriage_return_alone_are_not_taken_for_one_line(read_error, read, line, ends, bad):
     text = "".join(line.format(number) + end for number, end in enumerate(ends))
 
-    assert refusal(read, text) == (
+    assert read_error(read, text) == (
         f"FILE:{bad}\n  has a carriage return without a line feed after it; lines must end in LF or CR LF"
     )
 
@@ -58,8 +58,8 @@ def test_lines_that_end_in_a_carriage_return_alone_are_not_taken_for_one_line(re
         ("x" * 500, "score '" + "x" * 120 + "'… is not a number"),
     ],
 )
-def test_a_score_that_is_no_finite_number_is_refused(refusal, score, complaint):
-    assert refusal(read_rankings, f"{GOOD}q Q0 e 1 {score} t\n") == f"FILE:2\n  {complaint}"
+def test_a_score_that_is_no_finite_number_is_refused(read_error, score, complaint):
+    assert read_error(read_rankings, f"{GOOD}q Q0 e 1 {score} t\n") == f"FILE:2\n  {complaint}"
 
 
 @pytest.mark.parametrize(
@@ -71,36 +71,38 @@ def test_a_score_that_is_no_finite_number_is_refused(refusal, score, complaint):
         ("\ufeffr Q0 e 1 2 t\n\nq Q0 d 1 2 t\nr Q0 d 1 2 t\n  q\tQ0 d 1 2 t more\r\n", 5),
     ],
 )
-def test_a_document_that_is_ranked_twice_is_refused(refusal, written, text, line):
-    judgments = read_judgments(written("q 0 x 1\n", "judgments.txt"))
+def test_a_document_that_is_ranked_twice_is_refused(read_error, write_file, text, line):
+    judgments = read_judgments(write_file("q 0 x 1\n", "judgments.txt"))
     complaint = f"FILE:{line}\n  document 'd' is ranked twice for query 'q'"
 
-    assert refusal(read_rankings, text) == complaint
-    assert refusal(lambda path: judged_in_file(path, judgments), text) == complaint
+    assert read_error(read_rankings, text) == complaint
+    assert read_error(lambda path: join_file(path, judgments), text) == complaint
 
 
-def test_a_very_long_id_is_cut_in_messages(refusal):
+def test_a_very_long_id_is_cut_in_messages(read_error):
     text = f"q Q0 {'d' * 3000} 1 2 t\n" * 2
 
-    assert refusal(read_rankings, text) == f"FILE:2\n  document '{'d' * 120}'… is ranked twice for query 'q'"
+    assert read_error(read_rankings, text) == f"FILE:2\n  document '{'d' * 120}'… is ranked twice for query 'q'"
 
 
 @pytest.mark.parametrize(
     ("grade", "complaint"), [("x", "grade 'x' is not a number"), ("nan", "grade 'nan' is not finite")]
 )
 @pytest.mark.parametrize("grades", ["integer", "float"])
-def test_a_grade_that_is_no_finite_number_is_refused(refusal, grade, complaint, grades):
-    text = refusal(read_judgments, f"q 0 d 1\n\nq 0 e {grade}\n", grades=grades)
+def test_a_grade_that_is_no_finite_number_is_refused(read_error, grade, complaint, grades):
+    text = read_error(read_judgments, f"q 0 d 1\n\nq 0 e {grade}\n", grades=grades)
 
     assert text == f"FILE:3\n  {complaint}"
 
 
-def test_a_fractional_grade_is_refused_where_whole_numbers_are_declared(refusal):
-    assert refusal(read_judgments, "q 0 d 1\nq 0 e 1.5\n") == f"FILE:2\n  grade 1.5 is not a whole number\n{FRACTIONS}"
+def test_a_fractional_grade_is_refused_where_whole_numbers_are_declared(read_error):
+    assert (
+        read_error(read_judgments, "q 0 d 1\nq 0 e 1.5\n") == f"FILE:2\n  grade 1.5 is not a whole number\n{FRACTIONS}"
+    )
 
 
-def test_conflicting_judgments_are_refused(refusal):
-    assert refusal(read_judgments, "# \nq 0 d 1\nr 0 d 2\n\nq 0 d 2\n") == (
+def test_conflicting_judgments_are_refused(read_error):
+    assert read_error(read_judgments, "# \nq 0 d 1\nr 0 d 2\n\nq 0 d 2\n") == (
         "FILE:5\n  document 'd' is judged twice for query 'q': grade 2 here, grade 1 at FILE:2\n"
         "  keep one of them, merge the judges (ireval import --judges median), or read subtopics (format "
         "trec-diversity)"

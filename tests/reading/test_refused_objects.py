@@ -18,7 +18,7 @@ COLUMNS = {
 }
 
 
-def refusal(read, source, **options):
+def read_error(read, source, **options):
     """The text with which some object is refused."""
     with pytest.raises(InputError) as caught:
         read(source, **options)
@@ -42,15 +42,15 @@ def test_a_score_that_is_no_finite_number_is_refused(score, complaint, shape):
         "rows": [("q", "a", 1), ("q", "d", score)],
     }[shape]
 
-    assert refusal(convert_rankings, source) == f"rankings\n  the score of document 'd' for query 'q' is {complaint}"
+    assert read_error(convert_rankings, source) == f"rankings\n  the score of document 'd' for query 'q' is {complaint}"
 
 
 @pytest.mark.parametrize("score", [10**400, np.complex128(1)], ids=["too large", "complex"])
 def test_a_number_that_is_no_float_is_refused(score):
-    text = refusal(convert_rankings, {"q": {"d": score}})
+    text = read_error(convert_rankings, {"q": {"d": score}})
     assert text.startswith("rankings\n  the score of document 'd' for query 'q' is ")
 
-    text = refusal(convert_judgments, {"q": {"d": score}})
+    text = read_error(convert_judgments, {"q": {"d": score}})
     assert text.startswith("judgments\n  the grade of document 'd' for query 'q' is ")
 
 
@@ -58,9 +58,9 @@ def test_a_number_that_is_no_float_is_refused(score):
 def test_a_grade_that_is_no_finite_number_is_refused(grade, complaint):
     expected = f"judgments\n  the grade of document 'd' for query 'q' is {complaint}"
 
-    assert refusal(convert_judgments, {"q": {"a": 1, "d": grade}}) == expected
-    assert refusal(convert_judgments, [("q", "d", grade)], grades="float") == expected
-    assert refusal(convert_judgments, {"q": {"d": {"subtopic": grade}}}) == expected
+    assert read_error(convert_judgments, {"q": {"a": 1, "d": grade}}) == expected
+    assert read_error(convert_judgments, [("q", "d", grade)], grades="float") == expected
+    assert read_error(convert_judgments, {"q": {"d": {"subtopic": grade}}}) == expected
 
 
 def test_a_fractional_grade_is_refused_where_whole_numbers_are_declared():
@@ -69,29 +69,29 @@ def test_a_fractional_grade_is_refused_where_whole_numbers_are_declared():
         '  to read fractional grades, use grades="float" (command line: --grades float)'
     )
 
-    assert refusal(convert_judgments, {"q": {"d": 1.5}}) == expected
-    assert refusal(convert_judgments, {"q": {"d": {"subtopic": 1.5}}}) == expected
+    assert read_error(convert_judgments, {"q": {"d": 1.5}}) == expected
+    assert read_error(convert_judgments, {"q": {"d": {"subtopic": 1.5}}}) == expected
 
 
 @pytest.mark.parametrize("value", ["", None, 1.0, True])
 def test_what_is_no_id_is_refused(value):
     complaint = f"{value!r} is not an id; ids are text (or whole numbers)"
 
-    assert refusal(convert_rankings, [("q", value, 1)]) == f"rankings\n  {complaint}"
-    assert refusal(convert_rankings, {value: ["d"]}) == f"rankings\n  {complaint}"
-    assert refusal(convert_rankings, {"q": {value: 1}}) == f"rankings\n  {complaint}"
-    assert refusal(convert_judgments, {"q": {value: 1}}) == f"judgments\n  {complaint}"
-    assert refusal(convert_judgments, {value: {"d": 1}}) == f"judgments\n  {complaint}"
+    assert read_error(convert_rankings, [("q", value, 1)]) == f"rankings\n  {complaint}"
+    assert read_error(convert_rankings, {value: ["d"]}) == f"rankings\n  {complaint}"
+    assert read_error(convert_rankings, {"q": {value: 1}}) == f"rankings\n  {complaint}"
+    assert read_error(convert_judgments, {"q": {value: 1}}) == f"judgments\n  {complaint}"
+    assert read_error(convert_judgments, {value: {"d": 1}}) == f"judgments\n  {complaint}"
 
 
 @pytest.mark.parametrize("read", [convert_rankings, convert_judgments])
 def test_an_id_that_utf_8_cannot_write_is_refused(read):
-    assert "'\\ud800'" in refusal(read, {"q": {"\ud800": 1}})
-    assert "'\\ud800'" in refusal(read, {"\ud800": {"d": 1}})
+    assert "'\\ud800'" in read_error(read, {"q": {"\ud800": 1}})
+    assert "'\\ud800'" in read_error(read, {"\ud800": {"d": 1}})
 
 
 def test_two_queries_that_become_one_are_refused():
-    assert "'1'" in refusal(convert_rankings, {1: ["a"], "1": ["b"]})
+    assert "'1'" in read_error(convert_rankings, {1: ["a"], "1": ["b"]})
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_two_queries_that_become_one_are_refused():
     ],
 )
 def test_what_is_no_ranking_is_refused(source, complaint):
-    assert refusal(convert_rankings, source) == f"rankings\n  {complaint}"
+    assert read_error(convert_rankings, source) == f"rankings\n  {complaint}"
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_what_is_no_ranking_is_refused(source, complaint):
     ],
 )
 def test_what_is_no_judgment_is_refused(source, complaint):
-    assert refusal(convert_judgments, source) == f"judgments\n  {complaint}"
+    assert read_error(convert_judgments, source) == f"judgments\n  {complaint}"
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_a_missing_column_is_named_with_those_that_there_are(names, missing, hin
         f"  {COLUMNS[missing]}"
     )
 
-    assert refusal(convert_judgments, pandas.DataFrame([[1, 1, 1][: len(names)]], columns=names)) == expected
-    assert refusal(convert_judgments, [namedtuple("Row", names)(*names)]) == expected
+    assert read_error(convert_judgments, pandas.DataFrame([[1, 1, 1][: len(names)]], columns=names)) == expected
+    assert read_error(convert_judgments, [namedtuple("Row", names)(*names)]) == expected
 
 
 def test_missing_values_of_a_data_frame_are_refused():
@@ -147,8 +147,8 @@ def test_missing_values_of_a_data_frame_are_refused():
     scores = pandas.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "score": [1.0, None]})
     documents = pandas.DataFrame({"query": ["q", "q"], "document": ["a", None], "score": [1.0, 2.0]})
 
-    assert "the score of document 'b' for query 'q' is nan, not finite" in refusal(convert_rankings, scores)
-    assert "is not an id; ids are text (or whole numbers)" in refusal(convert_rankings, documents)
+    assert "the score of document 'b' for query 'q' is nan, not finite" in read_error(convert_rankings, scores)
+    assert "is not an id; ids are text (or whole numbers)" in read_error(convert_rankings, documents)
 
 
 @pytest.mark.parametrize(
@@ -160,11 +160,11 @@ def test_missing_values_of_a_data_frame_are_refused():
     ],
 )
 def test_a_document_that_is_ranked_twice_is_refused(source, document):
-    assert refusal(convert_rankings, source) == f"rankings\n  document '{document}' is ranked twice for query 'q'"
+    assert read_error(convert_rankings, source) == f"rankings\n  document '{document}' is ranked twice for query 'q'"
 
 
 def test_conflicting_judgments_are_refused():
-    assert refusal(convert_judgments, [("q", "d", 1), ("q", "e", 0), ("q", "d", 2)]) == (
+    assert read_error(convert_judgments, [("q", "d", 1), ("q", "e", 0), ("q", "d", 2)]) == (
         "judgments, row 3\n"
         "  document 'd' is judged twice for query 'q': grade 2 here, grade 1 at judgments, row 1\n"
         "  keep one of them, merge the judges (ireval import --judges median), or read subtopics (format "

@@ -28,7 +28,7 @@ def data_from(lists):
     return convert_judgments(judged), scores
 
 
-def judged_from(lists, depth=None):
+def join_lists(lists, depth=None):
     """Judged rankings, with themselves upside down as reference."""
     judgments, scores = data_from(lists)
     upside_down = {query: {d: -score for d, score in ranking.items()} for query, ranking in scores.items()}
@@ -36,13 +36,13 @@ def judged_from(lists, depth=None):
     return join_side_data(judged, reference=reference)
 
 
-def listed(ranking):
+def order_documents(ranking):
     """(document, grade, score) in order of rank, as a list."""
     rows = [(f"d{j}", grade, score) for j, (score, grade) in enumerate(ranking)]
     return sorted(sorted(rows, key=lambda row: row[0], reverse=True), key=lambda row: -row[2])
 
 
-def expected_hits(rows):
+def list_expected_hits(rows):
     """(rank, grade, first tied rank, last tied rank) of judged documents."""
     scores = [score for _, _, score in rows]
     return [
@@ -75,7 +75,7 @@ def spans_of(judged, query):
 
 @given(several, st.integers(1, 9))
 def test_a_cut_ranking_is_the_one_that_is_read_to_that_depth(lists, depth):
-    judged, read = cut_to_depth(judged_from(lists), depth), judged_from(lists, depth)
+    judged, read = cut_to_depth(join_lists(lists), depth), join_lists(lists, depth)
 
     for query in range(judged.count):
         assert hits_of(judged, query) == hits_of(read, query)
@@ -85,18 +85,18 @@ def test_a_cut_ranking_is_the_one_that_is_read_to_that_depth(lists, depth):
 
 @given(several)
 def test_a_condensed_ranking_is_the_list_without_unjudged_documents(lists):
-    judged = condensed(judged_from(lists))
+    judged = condensed(join_lists(lists))
 
     for query, ranking in enumerate(lists):
-        rows = [row for row in listed(ranking) if row[1] is not UNJUDGED]
-        assert hits_of(judged, query) == expected_hits(rows)
+        rows = [row for row in order_documents(ranking) if row[1] is not UNJUDGED]
+        assert hits_of(judged, query) == list_expected_hits(rows)
         assert documents_of(judged, query) == rows
         assert judged.retrieved[query] == len(rows)
         assert judged.reference.retrieved[query] == len(rows)
 
 
 def test_documents_of_a_condensed_ranking_are_tied_as_its_hits_are():
-    judged = condensed(judged_from([[(3, UNJUDGED), (2, 1), (2, UNJUDGED), (2, 0), (1, 1)]]))
+    judged = condensed(join_lists([[(3, UNJUDGED), (2, 1), (2, UNJUDGED), (2, 0), (1, 1)]]))
 
     assert [hit[2:] for hit in hits_of(judged, 0)] == [(1, 2), (1, 2), (3, 3)]
     assert spans_of(judged, 0) == [(1, 2), (1, 2), (3, 3)]
@@ -104,7 +104,7 @@ def test_documents_of_a_condensed_ranking_are_tied_as_its_hits_are():
 
 @given(several)
 def test_a_perfect_ranking_holds_all_judged_documents_by_grade(lists):
-    judged = perfect(judged_from(lists))
+    judged = perfect(join_lists(lists))
 
     for query, ranking in enumerate(lists):
         best = sorted([grade for _, grade in ranking if grade is not UNJUDGED] + MISSED, reverse=True)
@@ -114,7 +114,7 @@ def test_a_perfect_ranking_holds_all_judged_documents_by_grade(lists):
 
 
 def test_a_perfect_ranking_has_the_companions_of_the_ranking_it_is_asked_for():
-    judged = judged_from([[(1, 1)], [(1, 2)]])
+    judged = join_lists([[(1, 1)], [(1, 2)]])
     perfect(judged)
 
     assert perfect(join_side_data(judged, timings={"q0": 0.5, "q1": 1.5})).timings.tolist() == [0.5, 1.5]
@@ -123,7 +123,7 @@ def test_a_perfect_ranking_has_the_companions_of_the_ranking_it_is_asked_for():
 @given(several, st.data())
 def test_some_queries_alone_are_as_they_were_among_the_others(lists, data):
     mask = data.draw(st.lists(st.booleans(), min_size=len(lists), max_size=len(lists)))
-    whole = judged_from(lists)
+    whole = join_lists(lists)
     judged = select_queries(whole, np.array(mask))
 
     kept = [query for query, wanted in enumerate(mask) if wanted]
@@ -145,7 +145,7 @@ def test_some_queries_alone_are_as_they_were_among_the_others(lists, data):
 )
 def test_sessions_and_timings_go_with_their_queries(mask, names, session, position):
     judged = join_side_data(
-        judged_from([[]] * 4),
+        join_lists([[]] * 4),
         sessions={"q2": ("s", 2), "q0": ("s", 1), "q1": ("t", 1)},
         timings={"q0": 0.5, "q1": 1.5, "q2": 2.5, "q3": 3.5},
     )

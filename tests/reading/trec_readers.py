@@ -15,6 +15,6 @@ def read_rankings(path, depth=None, **options):
         return trec.read_trec_rankings(file, Reading(depth=depth, **options))
 
 
-def judged_in_file(path, judgments, **options):
+def join_file(path, judgments, **options):
     with open_input(path) as file:
         return trec.read_judged_in_trec(file, judgments, Reading(**options))

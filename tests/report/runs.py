@@ -14,7 +14,7 @@ NDCG = MetricFigures(
 )
 
 
-def lost(number, text):
+def make_lost_query(number, text):
     query = f"q{number:03}"
     top = tuple(Placed(f"{query}-n{i}", None, i) for i in (1, 2, 3))
     return QueryChange(query, text, 0.0, 1.0, 16.0, Placed(f"{query}-d0", 3.0, 14, 1), top)
@@ -32,7 +32,7 @@ FAILED = Outcome(
     slice="segment=tail",
     acceptable=True,
     figures=(TAIL, ALL),
-    queries=(lost(52, "aeropress filter"), lost(60, "red mug")),
+    queries=(make_lost_query(52, "aeropress filter"), make_lost_query(60, "red mug")),
     facts=("with this spread, a harmless change would exceed the tolerance 42.0% of the time",),
     compares=True,
     numbers={"value": 0.6154, "baseline": 0.9438, "change": -0.3283, "tolerance": 0.0283},
@@ -75,7 +75,7 @@ GREEN = replace(RUN, verdict="pass", suites=(replace(SHOP, verdict="pass", outco
 UNFINISHED = RunResult("0.1.0", "2027-03-03T09:00:00Z", "error", (), problems=("the run did not end",))
 
 
-def red_rules(number, name="product-search"):
+def make_suite_of_red_rules(number, name="product-search"):
     """A suite in which ``number`` rules are red."""
     outcomes = [
         replace(FAILED, id=f"no_regression::nDCG_10.segment-s{i}", headline=f"nDCG@10 fell 34.8% on segment=s{i}")

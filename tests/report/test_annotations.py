@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from runs import FAILED, PASSED, RUN, SHOP, UNFINISHED, WARNED, red_rules
+from runs import FAILED, PASSED, RUN, SHOP, UNFINISHED, WARNED, make_suite_of_red_rules
 
 from pytest_ireval.pytest_plugin.code_host import format_annotations, remove_commands
 from pytest_ireval.report.markdown_text import SourceLinks
@@ -52,12 +52,12 @@ def test_a_suite_that_could_not_be_read_is_marked_where_it_is_wrong():
 
 
 def test_there_are_ten_and_the_last_counts_the_others():
-    lines = format_annotations(replace(RUN, suites=(red_rules(200),)), LINKS)
+    lines = format_annotations(replace(RUN, suites=(make_suite_of_red_rules(200),)), LINKS)
 
     assert len(lines) == 10
     assert lines[9].endswith("%0A… and 190 other findings: the summary and the log have all of them.")
     assert sum("other finding" in line for line in lines) == 1
-    assert "other finding" not in format_annotations(replace(RUN, suites=(red_rules(10),)), LINKS)[9]
+    assert "other finding" not in format_annotations(replace(RUN, suites=(make_suite_of_red_rules(10),)), LINKS)[9]
 
 
 def test_failures_may_be_left_to_another_plugin():

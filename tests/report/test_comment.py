@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from runs import FAILED, GREEN, NDCG, PASSED, RUN, SHOP, UNFINISHED, WARNED, red_rules
+from runs import FAILED, GREEN, NDCG, PASSED, RUN, SHOP, UNFINISHED, WARNED, make_suite_of_red_rules
 
 from pytest_ireval.report.comment import QUIET, format_comment
 
@@ -46,7 +46,7 @@ def test_a_failed_check_has_its_query_its_document_and_what_to_type():
 
 
 def test_it_has_at_most_25_lines_and_counts_what_it_leaves_out():
-    text = format_comment(replace(RUN, suites=tuple(red_rules(12, name) for name in ("a", "b", "c"))))
+    text = format_comment(replace(RUN, suites=tuple(make_suite_of_red_rules(12, name) for name in ("a", "b", "c"))))
     assert len(text.splitlines()) <= 23  # a recipe adds two for the link to the report
     assert "more findings" in text
     assert "5. " in text

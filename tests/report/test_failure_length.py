@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from runs import FAILED, PASSED, SHOP, red_rules
+from runs import FAILED, PASSED, SHOP, make_suite_of_red_rules
 
 from pytest_ireval.report.failure_text import is_shown_whole
 
 
 def test_the_first_twenty_of_the_plan_are_told_whole():
-    suite = red_rules(22)
+    suite = make_suite_of_red_rules(22)
     ids = [each.id for each in suite.outcomes if each.verdict == "fail"]
 
     assert [is_shown_whole(suite, each) for each in ids] == [True] * 20 + [False] * 2

@@ -27,17 +27,17 @@ HEAD = SliceFigures("segment=head", 30, now=0.9552, baseline=0.9033, better=26, 
 ALL = SliceFigures("all", 60, now=0.8714, baseline=0.9020, worse=4, better=26, same=30)
 
 
-def lost(number, text, baseline, now_at):
+def make_lost_query(number, text, baseline, now_at):
     query = f"q{number:03}"
     top = tuple(Placed(f"{query}-n{n}", None, rank) for rank, n in ((1, 11), (2, 16), (3, 22)))
     return QueryChange(query, text, 0.0, baseline, best=Placed(f"{query}-d0", 3, now_at, 1), top=top)
 
 
 QUERIES = (
-    lost(60, "red mug", 0.9331, 17),
-    lost(57, "tea set", 0.9118, 15),
-    lost(52, "lids", 0.8804, 9),
-    lost(50, "fuse", 0.6666, 12),
+    make_lost_query(60, "red mug", 0.9331, 17),
+    make_lost_query(57, "tea set", 0.9118, 15),
+    make_lost_query(52, "lids", 0.8804, 9),
+    make_lost_query(50, "fuse", 0.6666, 12),
 )
 
 HIDDEN_TAIL = Outcome(
@@ -179,7 +179,7 @@ Nothing can be compared until somebody accepts what is measured now.
 
 
 def test_more_queries_are_counted_with_what_shows_them():
-    many = replace(HIDDEN_TAIL, queries=tuple(lost(n, "cup", 0.9, 5) for n in range(30)))
+    many = replace(HIDDEN_TAIL, queries=tuple(make_lost_query(n, "cup", 0.9, 5) for n in range(30)))
     shown = {limit: text_of(many, queries=limit) for limit in (3, 10, None)}
 
     assert [text.count("(grade 3)") for text in shown.values()] == [3, 10, 30]

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 import yaml
 from report.full_run import full_run
-from report.runs import FAILED, GREEN, RUN, SHOP, UNFINISHED, red_rules
+from report.runs import FAILED, GREEN, RUN, SHOP, UNFINISHED, make_suite_of_red_rules
 
 from pytest_ireval.report.page import make_suite_view, render_page
 from pytest_ireval.results.suite_result import RunResult
@@ -125,7 +125,7 @@ def test_a_check_that_could_not_be_made_is_not_against_the_change():
 
 
 def test_two_hundred_red_rules_stay_readable():
-    page = Elements(render_page(replace(RUN, suites=(red_rules(200),))))
+    page = Elements(render_page(replace(RUN, suites=(make_suite_of_red_rules(200),))))
 
     assert "200 checks failed" in page.text
     opened = [name for name, _ in page.attributes].count("open")

@@ -8,7 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_pages import Page
-from runs import ALL, FAILED, GREEN, PASSED, RUN, SHOP, TAIL, UNFINISHED, WARNED, lost, red_rules, suites
+from runs import (
+    ALL,
+    FAILED,
+    GREEN,
+    PASSED,
+    RUN,
+    SHOP,
+    TAIL,
+    UNFINISHED,
+    WARNED,
+    make_lost_query,
+    make_suite_of_red_rules,
+    suites,
+)
 
 from pytest_ireval.report.fitting import count_characters
 from pytest_ireval.report.markdown_summary import LIMIT, format_markdown_summary, make_marker
@@ -335,7 +348,9 @@ def test_a_file_above_the_run_is_linked_from_the_top():
 
 
 def test_two_thousand_red_rules_are_counted():
-    text = format_markdown_summary(replace(RUN, suites=(red_rules(2000),)), LINKS, rest="ireval-report/results.json")
+    text = format_markdown_summary(
+        replace(RUN, suites=(make_suite_of_red_rules(2000),)), LINKS, rest="ireval-report/results.json"
+    )
 
     whole, lines = len(WHOLE.findall(text)), text.count("\n* product-search: ")
     shortened, omitted = map(
@@ -348,7 +363,7 @@ def test_two_thousand_red_rules_are_counted():
 
 
 def test_where_not_all_can_be_named_each_suite_has_some():
-    run = replace(RUN, suites=tuple(red_rules(50, f"shop-{i:02}") for i in range(40)))
+    run = replace(RUN, suites=tuple(make_suite_of_red_rules(50, f"shop-{i:02}") for i in range(40)))
 
     text = format_markdown_summary(run, LINKS)
 
@@ -389,7 +404,7 @@ def hostile_run(a, b, c, d):
         file=c,
         facts=(d, a),
         figures=(replace(TAIL, slice=b), replace(ALL, slice=c)),
-        queries=(query, lost(1, d)),
+        queries=(query, make_lost_query(1, d)),
         metric=d,
     )
     told = replace(outcome, against=c or "x", id=d or "i")

@@ -19,20 +19,20 @@ PACKED = re.compile(r'data-packed="([^"]*)"')
 DATA = re.compile(r'(id="ireval-data">)(.*?)(</script>)', re.DOTALL)
 
 
-def unpacked(text):
+def unpack(text):
     return zlib.decompress(base64.b64decode(text)).decode()
 
 
 def readable(page):
     """Styles and scripts stand in files of their own, and their fingerprints change with them; nothing is packed."""
     page = re.sub(r"'sha256-[^']*'|&#39;sha256-[^&]*&#39;", "'sha256-…'", ASSET.sub(r"<\1>…</\1>", page))
-    return DATA.sub(_data, PACKED.sub(lambda found: f'data-packed="\n{unpacked(found[1])}\n"', page))
+    return DATA.sub(_data, PACKED.sub(lambda found: f'data-packed="\n{unpack(found[1])}\n"', page))
 
 
 def _data(found):
     data = json.loads(found[2])
     for suite in data["suites"]:
-        suite["documents"] = json.loads(unpacked(suite["documents"]))
+        suite["documents"] = json.loads(unpack(suite["documents"]))
     return f"{found[1]}\n{json.dumps(data, ensure_ascii=False, indent=1)}\n{found[3]}"
 
 

@@ -58,7 +58,7 @@ def opensearch(server, **options):
     return {"opensearch": f"{server.url}/products", "query": query, "attempts": 1, "explain": "true", **options}
 
 
-def asked_why(server):
+def list_explain_requests(server):
     return [request for request in server.requests if "_explain" in request.path]
 
 
@@ -70,7 +70,7 @@ def test_a_few_documents_of_a_few_queries_are_explained(gate, server):
     assert len({each.query for each in result.explanations}) == 5
     first = result.explanations[0]
     assert (first.query, first.document, first.now, first.lines) == ("q0", "d/0", 1, LINES)
-    request = next(each for each in asked_why(server) if each.path.endswith("d%2F0"))
+    request = next(each for each in list_explain_requests(server) if each.path.endswith("d%2F0"))
     assert (request.path, request.params) == ("/products/_explain/d%2F0", {"routing": "eu"})
     assert request.body["query"]["match"]["title"].startswith("mug q")
 
@@ -78,7 +78,7 @@ def test_a_few_documents_of_a_few_queries_are_explained(gate, server):
 def test_green_rules_and_sources_without_the_option_ask_for_nothing(gate, server):
     assert gate(opensearch(server), limit=0).explanations == ()
     assert gate(opensearch(server, explain="false")).explanations == ()
-    assert asked_why(server) == []
+    assert list_explain_requests(server) == []
 
 
 def test_a_document_that_the_index_does_not_have(gate, server):

@@ -445,7 +445,7 @@ def test_a_suite_keeps_the_order_of_a_live_system(tmp_path, server):
 
 
 @pytest.fixture
-def recorded(shop, server, monkeypatch):
+def recorded_source(shop, server, monkeypatch):
     """The source with a recording, and a token that no file may hold."""
     monkeypatch.delenv("IREVAL_OFFLINE", raising=False)
     register_secret("SHOP_TOKEN", "s3cret-of-the-shop")
@@ -453,13 +453,13 @@ def recorded(shop, server, monkeypatch):
     return source(server, params=params, record="answers")
 
 
-def test_a_recording_answers_without_a_network(shop, server, recorded, monkeypatch):
+def test_a_recording_answers_without_a_network(shop, server, recorded_source, monkeypatch):
     server.respond = lambda r: {"hits": [{"id": f"{word}-é"} for word in r.text.split()], "you": r.params["token"]}
-    asked = shop.lists(recorded)
+    asked = shop.lists(recorded_source)
     server.close()
     monkeypatch.setenv("IREVAL_OFFLINE", "1")
 
-    assert shop.lists(recorded) == asked == {"q1": ["red-é", "mug-é"], "q2": ["blue-é", "mug-é"]}
+    assert shop.lists(recorded_source) == asked == {"q1": ["red-é", "mug-é"], "q2": ["blue-é", "mug-é"]}
 
     (file,) = (shop.folder / "answers").iterdir()
     lines = gzip.decompress(file.read_bytes()).decode().splitlines()
@@ -467,10 +467,10 @@ def test_a_recording_answers_without_a_network(shop, server, recorded, monkeypat
     assert ["q=red+mug" in line for line in lines[1:]] == [True, False]
 
 
-def test_answers_that_differ_by_a_header_of_the_query_are_recorded_apart(shop, server, recorded, monkeypatch):
+def test_answers_that_differ_by_a_header_of_the_query_are_recorded_apart(shop, server, recorded_source, monkeypatch):
     shop.queries = type(shop.queries)(("q1", "q2"), ("mug", "mug"), {"user": ("ann", "bob")}, "queries.tsv")
     server.respond = lambda request: {"hits": [{"id": request.headers["x-token"]}]}
-    asked = {**recorded, "headers": {"X-Token": "{user}"}}
+    asked = {**recorded_source, "headers": {"X-Token": "{user}"}}
 
     assert shop.lists(asked) == {"q1": ["ann"], "q2": ["bob"]}
     monkeypatch.setenv("IREVAL_OFFLINE", "1")
@@ -480,9 +480,9 @@ def test_answers_that_differ_by_a_header_of_the_query_are_recorded_apart(shop, s
     assert "ann" not in gzip.decompress(file.read_bytes()).decode().replace('"id":"ann"', "")
 
 
-def test_a_short_value_of_a_variable_is_in_no_recording(shop, server, recorded, monkeypatch):
+def test_a_short_value_of_a_variable_is_in_no_recording(shop, server, recorded_source, monkeypatch):
     register_secret("KEY", "pw12")
-    asked = {**recorded, "params": {"q": "{text}", "v": "pw12"}, "body": {"auth": "pw12"}}
+    asked = {**recorded_source, "params": {"q": "{text}", "v": "pw12"}, "body": {"auth": "pw12"}}
     shop.lists(asked)
     monkeypatch.setenv("IREVAL_OFFLINE", "1")
 
@@ -491,12 +491,16 @@ def test_a_short_value_of_a_variable_is_in_no_recording(shop, server, recorded, 
     assert len(shop.lists(asked)) == 2
 
 
-def test_sources_that_differ_by_a_header_or_a_login_are_recorded_apart(shop, server, recorded, monkeypatch):
+def test_sources_that_differ_by_a_header_or_a_login_are_recorded_apart(shop, server, recorded_source, monkeypatch):
     server.respond = lambda request: {
         "hits": [{"id": f"{request.headers.get('authorization')} {request.headers['x-m']}"}]
     }
-    login = recorded["http"].replace("//", "//me@")
-    sources = [{**recorded, "http": http, "headers": {"X-M": m}} for http in (recorded["http"], login) for m in "ab"]
+    login = recorded_source["http"].replace("//", "//me@")
+    sources = [
+        {**recorded_source, "http": http, "headers": {"X-M": m}}
+        for http in (recorded_source["http"], login)
+        for m in "ab"
+    ]
     asked = [shop.lists(each)["q1"] for each in sources]
     monkeypatch.setenv("IREVAL_OFFLINE", "1")
 
@@ -504,32 +508,32 @@ def test_sources_that_differ_by_a_header_or_a_login_are_recorded_apart(shop, ser
     assert [shop.lists(each)["q1"] for each in sources] == asked
 
 
-def test_a_recording_without_the_answer_is_an_error(shop, recorded, monkeypatch):
-    shop.lists(recorded)
+def test_a_recording_without_the_answer_is_an_error(shop, recorded_source, monkeypatch):
+    shop.lists(recorded_source)
     monkeypatch.setenv("IREVAL_OFFLINE", "1")
     shop.queries = type(shop.queries)(("q1", "q2"), ("red mug", "green mug"), {}, "queries.tsv")
 
-    said = shop.refused(recorded)
+    said = shop.refused(recorded_source)
 
     assert "has no answer to this request, for query 'q2' ('green mug')" in said
     assert "unset IREVAL_OFFLINE to record it" in said
 
 
-def test_without_a_recording_a_closed_network_is_an_error(shop, server, recorded, monkeypatch):
+def test_without_a_recording_a_closed_network_is_an_error(shop, server, recorded_source, monkeypatch):
     monkeypatch.setenv("IREVAL_OFFLINE", "1")
 
-    assert "there is no recording answers/shop." in shop.refused(recorded)
+    assert "there is no recording answers/shop." in shop.refused(recorded_source)
     assert "this source has no recording" in shop.refused(source(server))
     assert server.requests == []
 
 
-def test_a_damaged_recording_is_an_error(shop, recorded, monkeypatch):
-    shop.lists(recorded)
+def test_a_damaged_recording_is_an_error(shop, recorded_source, monkeypatch):
+    shop.lists(recorded_source)
     (file,) = (shop.folder / "answers").iterdir()
     file.write_bytes(file.read_bytes()[:-20])
     monkeypatch.setenv("IREVAL_OFFLINE", "1")
 
-    assert "is damaged: " in shop.refused(recorded)
+    assert "is damaged: " in shop.refused(recorded_source)
 
 
 def test_the_first_query_of_the_suite_decides_the_fields_of_a_document(shop, server):
@@ -653,7 +657,7 @@ def test_a_batch_that_cannot_be_sent(shop, batch, more, said):
     assert shop.source({**batch, **more, "batch": "1"})
 
 
-def test_a_recording_of_batches_is_one_of_single_queries(shop, server, batch, recorded, monkeypatch):
+def test_a_recording_of_batches_is_one_of_single_queries(shop, server, batch, recorded_source, monkeypatch):
     many_answers(server, {})
     assert shop.lists({**batch, "record": "answers"}) == ONE_EACH
     monkeypatch.setenv("IREVAL_OFFLINE", "1")

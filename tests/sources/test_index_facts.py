@@ -106,7 +106,7 @@ def notes(result):
     return [note for note in result.notes if "index" in note]
 
 
-def swapped(index):
+def swap_index(index):
     """Another index behind the alias, whose analysis loses the word mug."""
     index.name, index.uuid, index.analysis = "products-2", "u2", {"filter": {"stop": ["mug"]}}
     index.documents = {each: text.replace("mug", "") for each, text in index.documents.items()}
@@ -116,7 +116,7 @@ def swapped(index):
 def test_an_index_that_was_rebuilt_with_another_mapping_is_the_cause_of_a_loss(shop, index):
     kept = shop.accept().search.index
     assert (kept.name, kept.build, kept.documents) == ("products-1", "u1", 4)
-    swapped(index)
+    swap_index(index)
 
     result = shop.run()
 
@@ -156,7 +156,7 @@ def test_a_large_loss_of_documents_is_named_with_the_judged_ones_that_are_gone(s
 
 
 def test_an_index_that_is_swapped_while_it_is_asked_is_an_error(shop, index):
-    index.after = lambda asked: swapped(index) if asked == 2 else None
+    index.after = lambda asked: swap_index(index) if asked == 2 else None
 
     result = shop.run()
 

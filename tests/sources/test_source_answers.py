@@ -53,7 +53,7 @@ def acme(fetch):
     return plugins.make_registry()
 
 
-def refused(shop, fetch):
+def read_error(shop, fetch):
     with pytest.raises(IrevalError) as caught:
         shop.ask({"acme": "x"}, acme(fetch))
     return str(caught.value)
@@ -90,7 +90,7 @@ def test_a_source_may_answer_with_times_fields_and_facts(shop):
     ],
 )
 def test_an_answer_that_cannot_be_right_is_an_error(shop, answer, complaint):
-    assert complaint in refused(shop, lambda options, request: answer)
+    assert complaint in read_error(shop, lambda options, request: answer)
 
 
 def test_a_source_may_return_any_form_that_evaluate_takes(shop):
@@ -142,7 +142,7 @@ def test_what_a_plugin_raises_names_the_line_the_place_and_the_plugin(shop):
     namespace = {}
     exec(compile(path.read_text(), str(path), "exec"), namespace)
 
-    assert refused(shop, namespace["fetch"]) == (
+    assert read_error(shop, namespace["fetch"]) == (
         "shop.ireval.yaml:5:11: source > acme\n"
         "  it raised KeyError: 'hits'\n"
         "  at fetching.py:2, in fetch\n"
@@ -151,17 +151,17 @@ def test_what_a_plugin_raises_names_the_line_the_place_and_the_plugin(shop):
 
 
 def test_an_answer_that_is_no_ranking_is_an_error_on_the_suites_line(shop):
-    assert refused(shop, lambda options, request: None) == (
+    assert read_error(shop, lambda options, request: None) == (
         "shop.ireval.yaml:5:11: source > acme\n"
         "  it returned None: is a return statement missing?\n"
         "  the source comes from acme-search 2.1"
     )
-    assert refused(shop, lambda options, request: {"q1": ["a", "a"]}) == (
+    assert read_error(shop, lambda options, request: {"q1": ["a", "a"]}) == (
         "shop.ireval.yaml:5:11: source > acme\n"
         "  document 'a' is ranked twice for query 'q1'\n"
         "  the source comes from acme-search 2.1"
     )
-    assert refused(shop, lambda options, request: {}) == (
+    assert read_error(shop, lambda options, request: {}) == (
         "shop.ireval.yaml:5:11: source > acme\n"
         "  it returned no ranking for 2 queries\n"
         "  the source comes from acme-search 2.1"
@@ -169,8 +169,8 @@ def test_an_answer_that_is_no_ranking_is_an_error_on_the_suites_line(shop):
 
 
 def test_sys_exit_and_a_skip_are_errors_and_no_way_to_end_a_run_green(shop):
-    assert "\n  it raised SystemExit: 0\n" in refused(shop, lambda options, request: sys.exit(0))
-    assert "\n  it raised Skipped: no index\n" in refused(shop, lambda options, request: pytest.skip("no index"))
+    assert "\n  it raised SystemExit: 0\n" in read_error(shop, lambda options, request: sys.exit(0))
+    assert "\n  it raised Skipped: no index\n" in read_error(shop, lambda options, request: pytest.skip("no index"))
 
 
 def test_ctrl_c_is_heard(shop):

@@ -12,7 +12,7 @@ from pytest_ireval.statistics.joint_bounds import OpenQueries, depends_on_labels
 weights = st.lists(st.floats(-1, 1).map(lambda x: round(x, 3)), max_size=7)
 
 
-def asked_of(queries, value):
+def make_open_queries(queries, value):
     """``value(weights of the documents with the top label, how many)`` for lists of weights by query."""
     first = np.concatenate(([0], np.cumsum([len(each) for each in queries]))).astype(np.int64)
 
@@ -45,7 +45,7 @@ def all_values(query, value):
 
 @given(queries=st.lists(weights, min_size=1, max_size=4))
 def test_prefixes_of_the_order_of_effects_are_enough_for_a_sum_over_an_ideal(queries):
-    asked = asked_of(queries, over_an_ideal)
+    asked = make_open_queries(queries, over_an_ideal)
     found = joint_bounds(asked, np.full(len(queries), 0.2), adds_up=True, tried_rows=0)
 
     for i, query in enumerate(queries):
@@ -56,7 +56,7 @@ def test_prefixes_of_the_order_of_effects_are_enough_for_a_sum_over_an_ideal(que
 
 @given(queries=st.lists(weights, min_size=1, max_size=4))
 def test_a_difference_that_does_not_add_up_is_tried_under_all_labels(queries):
-    found = joint_bounds(asked_of(queries, first_alone), np.zeros(len(queries)), adds_up=False)
+    found = joint_bounds(make_open_queries(queries, first_alone), np.zeros(len(queries)), adds_up=False)
 
     for i, query in enumerate(queries):
         values = all_values(query, first_alone)
@@ -66,7 +66,7 @@ def test_a_difference_that_does_not_add_up_is_tried_under_all_labels(queries):
 
 @given(queries=st.lists(weights, min_size=1, max_size=4))
 def test_beyond_the_budget_bounds_are_called_approximate_and_are_values_under_some_labels(queries):
-    asked = asked_of(queries, first_alone)
+    asked = make_open_queries(queries, first_alone)
     found = joint_bounds(asked, np.zeros(len(queries)), adds_up=False, tried_rows=0)
 
     assert found.exact == (not any(queries))
@@ -76,7 +76,7 @@ def test_beyond_the_budget_bounds_are_called_approximate_and_are_values_under_so
 
 
 def test_the_effect_is_that_of_one_document_alone():
-    found = measure_effects(asked_of([[0.5, -0.25], [], [0.0]], lambda chosen: 1 + sum(chosen)), np.ones(3))
+    found = measure_effects(make_open_queries([[0.5, -0.25], [], [0.0]], lambda chosen: 1 + sum(chosen)), np.ones(3))
 
     assert found.tolist() == [0.5, -0.25, 0.0]
 
@@ -87,12 +87,12 @@ def test_the_effect_is_that_of_one_document_alone():
     ids=["a sum", "always the same", "one document alone"],
 )
 def test_what_heeds_labels(value, heeds):
-    assert depends_on_labels(asked_of([[0.5, 0.25], []], value)) is heeds
+    assert depends_on_labels(make_open_queries([[0.5, 0.25], []], value)) is heeds
 
 
 def test_many_labellings_are_made_in_parts(monkeypatch):
     monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.TOGETHER", 3)
     queries = [[0.5, -0.5, 0.25], [], [1.0, 1.0]]
-    found = joint_bounds(asked_of(queries, sum), np.zeros(3), adds_up=True)
+    found = joint_bounds(make_open_queries(queries, sum), np.zeros(3), adds_up=True)
 
     assert (found.low.tolist(), found.high.tolist()) == ([-0.5, 0.0, 0.0], [0.75, 0.0, 2.0])

@@ -8,7 +8,7 @@ import pytest
 from pytest_ireval.statistics.noise import askings_needed, noise_floor, noise_share, run_noise
 
 
-def asked(times, queries, within, between, seed=0):
+def draw_askings(times, queries, within, between, seed=0):
     """Values of queries that spread by ``between``, asked so often with the noise ``within`` (standard deviations)."""
     draw = np.random.default_rng(seed)
     return draw.normal(0.5, between, queries) + draw.normal(0, within, (times, queries))

@@ -18,7 +18,7 @@ sizes_and_signs = st.tuples(st.floats(1e-3, 1), st.sampled_from([-1, 1]))
 many = st.lists(sizes_and_signs.map(lambda pair: pair[0] * pair[1]), min_size=33, max_size=66).map(np.array)
 
 
-def counted(values):
+def count_sign_patterns(values):
     """Shares of all sign patterns, one after the other."""
     sums = [float(np.dot(signs, values)) for signs in itertools.product((-1, 1), repeat=len(values))]
     total = float(np.sum(values))
@@ -42,7 +42,7 @@ def test_the_worked_example_of_the_texts():
 def test_it_is_the_share_of_all_patterns(values):
     found = sign_flip(values)
 
-    assert (found.p_lower, found.p_higher, found.p) == pytest.approx(counted(values), abs=1e-12)
+    assert (found.p_lower, found.p_higher, found.p) == pytest.approx(count_sign_patterns(values), abs=1e-12)
 
 
 def shapes(queries):

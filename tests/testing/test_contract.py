@@ -226,7 +226,7 @@ def test_a_required_parameter_that_nobody_can_guess_fails():
     assert list_spared(check_metric(texted(language="en"))) == NO_ARGUMENTS
 
 
-def excused(name):
+def make_excused_metric(name):
     @metric(name="Excused", not_promised={name: "because"})
     def toy(judged):
         """The first document is relevant."""
@@ -242,12 +242,12 @@ OPTIONAL = (
 
 
 def test_an_excuse_is_shown_and_one_from_what_is_no_promise_or_cannot_be_left_out_fails():
-    assert list_spared(check_metric(excused("perfect_is_best")))["perfect_is_best"] == "because"
-    assert read_failure(excused("perfekt_is_best")) == (
+    assert list_spared(check_metric(make_excused_metric("perfect_is_best")))["perfect_is_best"] == "because"
+    assert read_failure(make_excused_metric("perfekt_is_best")) == (
         "Excused\n  not_promised names 'perfekt_is_best', which is not a promise\n"
         f"  did you mean 'perfect_is_best'?\n  {OPTIONAL}"
     )
-    assert read_failure(excused("reads_only")) == (
+    assert read_failure(make_excused_metric("reads_only")) == (
         f"Excused\n  not_promised names 'reads_only', which every metric has to promise\n  {OPTIONAL}"
     )
 

@@ -8,7 +8,7 @@ def suite(**fields):
     return SuiteResult(**{"name": "shop", "path": "shop.yaml", "verdict": "pass", "outcomes": (), **fields})
 
 
-def scored(now, baseline, metric="nDCG@10", direction="higher", ids=None, texts=None, **fields):
+def make_scored_suite(now, baseline, metric="nDCG@10", direction="higher", ids=None, texts=None, **fields):
     """A suite of one metric, and that metric."""
     ids = tuple(ids or (f"q{number}" for number in range(1, len(now) + 1)))
     texts = tuple(texts or (f"text of {each}" for each in ids))

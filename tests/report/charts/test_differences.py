@@ -3,14 +3,14 @@
 import re
 from random import Random
 
-from small_suites import scored
+from small_suites import make_scored_suite
 
 from pytest_ireval.report.charts.differences import divide_room, make_differences_chart
 from pytest_ireval.report.charts.drawing import draw_on_page
 
 
 def chart_of(*args, **options):
-    return make_differences_chart(*scored(*args, **options))
+    return make_differences_chart(*make_scored_suite(*args, **options))
 
 
 def words_of(drawing):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from report.full_run import full_run
-from small_suites import rule, scored, suite
+from small_suites import make_scored_suite, rule, suite
 
 from pytest_ireval.report.charts.chart import clean_text
 from pytest_ireval.report.charts.curves import make_query_curve_chart
@@ -23,7 +23,7 @@ def charts_of(suite):
     return [chart for group in make_suite_view(suite, alone=True).charts for chart in (group.shown, *group.folded)]
 
 
-def parsed(text):
+def parse_drawing(text):
     """The tree of a drawing; that of a file has a namespace, which HTML has no need of."""
     return ET.fromstring(text.encode().replace(b' xmlns="http://www.w3.org/2000/svg"', b"", 1))
 
@@ -43,7 +43,7 @@ def test_a_suite_that_could_not_be_judged_has_none():
 def test_every_drawing_is_well_formed_and_says_what_it_shows(every_kind):
     for chart in every_kind:
         for text in (draw_on_page(chart), draw_file(chart)):
-            root = parsed(text)
+            root = parse_drawing(text)
             title, said = root.find("title"), root.find("desc")
             assert (title.text, said.text) == (chart.title, chart.said)
             assert root.get("viewBox") == f"0 0 {chart.drawing.width} {chart.drawing.height}"
@@ -64,7 +64,7 @@ def test_a_file_has_its_own_style_in_plain_colours_and_no_links(every_kind):
 
 
 def hostile_suites(text):
-    found, _ = scored([0.1, 0.2], [0.5, 0.1], metric=text, ids=[text, "q2"], texts=["x", text], name=text)
+    found, _ = make_scored_suite([0.1, 0.2], [0.5, 0.1], metric=text, ids=[text, "q2"], texts=["x", text], name=text)
     yield replace(found, outcomes=(rule(text, 0.1, metric=text), rule("x", 0.1, name=text)))
     full = full_run(metrics=1).suites[0]
     yield replace(
@@ -83,7 +83,7 @@ def test_whatever_others_write_is_text_and_nothing_else(text):
         assert len(charts) == plain[number]
         for chart in charts:
             for drawn in (draw_on_page(chart), draw_file(chart)):
-                root = parsed(drawn)
+                root = parse_drawing(drawn)
                 assert not {e.tag for e in root.iter()} & {"script", "foreignObject"}
                 assert "49" not in (root.findtext("title") or "")
 
@@ -99,7 +99,7 @@ def test_marks_that_xml_forbids_or_that_turn_a_text_around_are_replaced():
 
 
 def test_a_text_that_reads_the_other_way_does_not_turn_its_figures_around():
-    found, _ = scored([0.1], [0.5], texts=[RIGHT_TO_LEFT])
+    found, _ = make_scored_suite([0.1], [0.5], texts=[RIGHT_TO_LEFT])
 
     (bar,) = charts_of(found)[0].drawing.bars
     assert bar.said == f"q1 “\u2068{RIGHT_TO_LEFT}\u2069”: 0.500 → 0.100"

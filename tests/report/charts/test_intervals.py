@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from small_suites import rule, scored, suite
+from small_suites import make_scored_suite, rule, suite
 
 from pytest_ireval.report.charts.intervals import make_intervals_chart
 
@@ -17,7 +17,7 @@ def test_each_metric_has_its_own_axis_in_the_order_of_the_rules():
 
 
 def test_where_lower_is_better_worse_is_on_the_left_all_the_same():
-    found, _ = scored(
+    found, _ = make_scored_suite(
         [], [], metric="Cost", direction="lower", outcomes=(rule("all", 5.0, metric="Cost", tolerance=2),)
     )
 
