@@ -38,10 +38,10 @@ GRADES = {"d0": 3, "d1": 2, "d2": 1, "d3": 0}
 class Shop:
     """The files of one suite, and pytest run over them."""
 
-    def __init__(self, pytester, accepted):
+    def __init__(self, pytester, accepted_shop):
         self.pytester = pytester
         self.path = pytester.path
-        self.accepted = accepted
+        self.accepted = accepted_shop
         self.rankings = {query: [f"{query}-{d}" for d in ("d0", "d1", "d2", "d3")] for query, *_ in QUERIES}
         self.judgments = {query: {f"{query}-{d}": grade for d, grade in GRADES.items()} for query, *_ in QUERIES}
         self.suite = SUITE
@@ -122,7 +122,7 @@ def shop(pytester, monkeypatch, accepted_shops):
 
 
 @pytest.fixture
-def accepted(shop):
+def accepted_shop(shop):
     """The shop with its first baseline."""
     shop.accept()
     return shop

@@ -39,7 +39,7 @@ class Moments:
         self.count, self.at = 0, ""
 
     def passes(self, what, *, reads=False):
-        if reads != self.reading or not called_by_us() or "site-packages" in what:
+        if reads != self.reading or not is_called_by_us() or "site-packages" in what:
             return
         self.count += 1
         if self.count == self.moment:
@@ -95,7 +95,7 @@ class HalfWriting:
         self.write(type(lines[0])().join(lines) if lines else "")
 
 
-def called_by_us():
+def is_called_by_us():
     """Whether the call is one of pytest-ireval, and not of pytest, an import, or a template that was installed."""
     frame = sys._getframe(2)
     while frame is not None:
@@ -173,7 +173,7 @@ def state_of(folder):
     return made.hexdigest()
 
 
-def disturbed(folder, kind, moment):
+def disturb_run(folder, kind, moment):
     """One run that is disturbed at one moment; whether the moment came, what was done then, and how it ended."""
     happens, reading = KINDS[kind]
     note = Path(f"{folder}.moment")
@@ -233,7 +233,7 @@ def main(home, kind, step):
     for moment in range(1, 10_000, step):
         folder = home / f"{kind}-{step}-{moment}"
         shutil.copytree(home / "template", folder)
-        came, at, code = disturbed(folder, kind, moment)
+        came, at, code = disturb_run(folder, kind, moment)
         after = afterwards(folder, known) if came and kind == "killed" and moment % 2 else []
         print(json.dumps({"moment": moment, "came": came, "at": at, "code": code, "after": after}), flush=True)
         if not came:

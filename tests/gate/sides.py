@@ -44,13 +44,13 @@ class TwoSides:
         population = Population(queries, self.setting.judgments)
         self.collection = Collection(suite, REGISTRY, population, self.setting)
         self.now, self.before = (
-            score_rankings(self.collection, [self._read(each) for each in _askings(side)], "here").side
+            score_rankings(self.collection, [self._read(each) for each in _list_askings(side)], "here").side
             for side in (now, before)
         )
         self.effects = UnjudgedEffects(self.collection, self.now, self.before)
 
     def _read(self, lists):
-        scored = {query: [_scored(rank, each) for rank, each in enumerate(ids)] for query, ids in lists.items()}
+        scored = {query: [_add_score(rank, each) for rank, each in enumerate(ids)] for query, ids in lists.items()}
         return coerce_rankings(scored, self.setting.registry.readers, None, self.setting.how)
 
     def left_open(self, name):
@@ -62,10 +62,10 @@ class TwoSides:
         return self.now.scored[name].values - self.before.scored[name].values
 
 
-def _askings(side):
+def _list_askings(side):
     return side if isinstance(side, list) else [side]
 
 
-def _scored(rank, each):
+def _add_score(rank, each):
     """A document under a score that falls, or under its own if it has one."""
     return each if isinstance(each, tuple) else (each, -rank)

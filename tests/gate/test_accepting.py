@@ -11,7 +11,7 @@ NEEDS_REASON = 'not accepted: shop: a regression was found: give a reason with -
 
 
 @pytest.fixture
-def changed(shop):
+def changed_shop(shop):
     """A shop whose rankings got worse on one query."""
     shop.accept()
     shop.rankings["q10"] = ["q10-n1", "q10-n2", "q10-n3"]
@@ -34,82 +34,82 @@ def read_acceptable(shop):
     }
 
 
-def test_a_red_comparison_is_accepted_with_a_reason_and_only_then_called_accepted(changed):
-    before = changed.baseline_files()
+def test_a_red_comparison_is_accepted_with_a_reason_and_only_then_called_accepted(changed_shop):
+    before = changed_shop.baseline_files()
 
-    result = changed.run("--ireval-update")
+    result = changed_shop.run("--ireval-update")
 
     result.assert_outcomes(passed=5, failed=2)
-    assert (result.ret, changed.baseline_files()) == (pytest.ExitCode.TESTS_FAILED, before)
+    assert (result.ret, changed_shop.baseline_files()) == (pytest.ExitCode.TESTS_FAILED, before)
     assert find_problems(result) == [NEEDS_REASON]
-    assert read_acceptable(changed) == {ALL: ("fail", True, False), TAIL: ("fail", True, False)}
-    assert changed.results()["suites"][0]["verdict"] == "fail"
-    assert changed.results()["suites"][0]["metrics"][0]["verdict"] == "fail"
+    assert read_acceptable(changed_shop) == {ALL: ("fail", True, False), TAIL: ("fail", True, False)}
+    assert changed_shop.results()["suites"][0]["verdict"] == "fail"
+    assert changed_shop.results()["suites"][0]["metrics"][0]["verdict"] == "fail"
 
-    assert changed.run("--ireval-update", "--ireval-reason", "synonyms v2").ret == 0
+    assert changed_shop.run("--ireval-update", "--ireval-reason", "synonyms v2").ret == 0
 
-    assert changed.baseline_files() != before
-    assert b"synonyms v2" in changed.baseline_files()["shop.baseline"]
-    assert read_acceptable(changed) == {ALL: ("pass", True, True), TAIL: ("pass", True, True)}
-    found = changed.results()
+    assert changed_shop.baseline_files() != before
+    assert b"synonyms v2" in changed_shop.baseline_files()["shop.baseline"]
+    assert read_acceptable(changed_shop) == {ALL: ("pass", True, True), TAIL: ("pass", True, True)}
+    found = changed_shop.results()
     assert (found["accepted"], found["verdict"], found["suites"][0]["metrics"][0]["verdict"]) == (
         ["shop"],
         "pass",
         "pass",
     )
-    assert changed.run().ret == 0
+    assert changed_shop.run().ret == 0
 
 
-def test_a_red_threshold_stands_in_the_way_unless_forced(changed):
-    changed.change(('nDCG@10: ">= 0.5"', 'nDCG@10: ">= 0.95"'))
-    before = changed.baseline_files()
+def test_a_red_threshold_stands_in_the_way_unless_forced(changed_shop):
+    changed_shop.change(('nDCG@10: ">= 0.5"', 'nDCG@10: ">= 0.95"'))
+    before = changed_shop.baseline_files()
 
-    result = changed.run("--ireval-update", "--ireval-reason", "x")
+    result = changed_shop.run("--ireval-update", "--ireval-reason", "x")
 
-    assert (result.ret, changed.baseline_files()) == (pytest.ExitCode.TESTS_FAILED, before)
+    assert (result.ret, changed_shop.baseline_files()) == (pytest.ExitCode.TESTS_FAILED, before)
     result.stdout.fnmatch_lines([f"not accepted: shop: {RED}threshold::nDCG_10: nDCG@10 is 0.9000 (must be >= 0.95)"])
-    both = find_problems(changed.run("--ireval-update"))
+    both = find_problems(changed_shop.run("--ireval-update"))
     assert [each.partition(": nDCG")[0] for each in both] == [
         f"not accepted: shop: {RED}threshold::nDCG_10",
         NEEDS_REASON,
     ]
-    assert changed.baseline_files() == before
-    changed.run("--ireval-update", "--ireval-reason", "x", "--ireval-force")
-    assert b'"forced": true' in changed.baseline_files()["shop.baseline"]
+    assert changed_shop.baseline_files() == before
+    changed_shop.run("--ireval-update", "--ireval-reason", "x", "--ireval-force")
+    assert b'"forced": true' in changed_shop.baseline_files()["shop.baseline"]
 
 
-def test_a_suite_with_a_baseline_is_not_new_and_its_verdicts_stay_red(changed):
-    before = changed.baseline_files()
+def test_a_suite_with_a_baseline_is_not_new_and_its_verdicts_stay_red(changed_shop):
+    before = changed_shop.baseline_files()
 
-    result = changed.run("--ireval-update-new")
+    result = changed_shop.run("--ireval-update-new")
 
-    assert (result.ret, changed.baseline_files()) == (pytest.ExitCode.TESTS_FAILED, before)
-    assert changed.verdicts()[TAIL] == "fail"
+    assert (result.ret, changed_shop.baseline_files()) == (pytest.ExitCode.TESTS_FAILED, before)
+    assert changed_shop.verdicts()[TAIL] == "fail"
     assert (
         "shop: not accepted, it has a baseline: --ireval-update replaces it, --ireval-update-new only writes first ones"
     ) in result.outlines
 
 
-def test_a_suite_that_was_not_evaluated_whole_is_left_alone(changed):
-    before = changed.baseline_files()
+def test_a_suite_that_was_not_evaluated_whole_is_left_alone(changed_shop):
+    before = changed_shop.baseline_files()
 
     for selection in (("-k", "tail"), ("shop.ireval.yaml::threshold",), ("--maxfail=1", "-k", "not inputs")):
-        result = changed.run("--ireval-update", "--ireval-reason", "x", *selection)
+        result = changed_shop.run("--ireval-update", "--ireval-reason", "x", *selection)
 
-        assert (result.ret, changed.baseline_files()) == (pytest.ExitCode.TESTS_FAILED, before)
+        assert (result.ret, changed_shop.baseline_files()) == (pytest.ExitCode.TESTS_FAILED, before)
         result.stdout.fnmatch_lines(
             ["not accepted: shop: * of its 7 verdicts were not part of this run; left as it is"]
         )
 
 
-def test_nothing_is_accepted_by_ci(changed, monkeypatch):
+def test_nothing_is_accepted_by_ci(changed_shop, monkeypatch):
     monkeypatch.setenv("CI", "true")
 
-    result = changed.run("--ireval-update", "--ireval-reason", "x")
+    result = changed_shop.run("--ireval-update", "--ireval-reason", "x")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*refusing to update baselines in CI; --ireval-allow-ci allows it"])
-    assert changed.run("--ireval-update", "--ireval-reason", "x", "--ireval-allow-ci").ret == 0
+    assert changed_shop.run("--ireval-update", "--ireval-reason", "x", "--ireval-allow-ci").ret == 0
 
 
 def test_options_that_make_no_sense_are_refused(shop):
@@ -134,31 +134,31 @@ def test_what_is_as_it_was_is_not_accepted_again(shop):
     result.stdout.fnmatch_lines(["shop: nothing to accept, unchanged since the baseline"])
 
 
-def test_a_failed_write_is_red_and_said(changed):
-    before = changed.baseline_files()
-    (changed.path / "baselines" / "shop.baseline").unlink()
-    (changed.path / "baselines" / "shop.baseline").mkdir()
+def test_a_failed_write_is_red_and_said(changed_shop):
+    before = changed_shop.baseline_files()
+    (changed_shop.path / "baselines" / "shop.baseline").unlink()
+    (changed_shop.path / "baselines" / "shop.baseline").mkdir()
 
-    result = changed.run("--ireval-update", "--ireval-reason", "x", "--ireval-force")
+    result = changed_shop.run("--ireval-update", "--ireval-reason", "x", "--ireval-force")
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert "not accepted: shop:" in result.stdout.str()
     assert {name: data for name, data in before.items() if name != "shop.baseline"} == {
-        path.name: path.read_bytes() for path in (changed.path / "baselines").glob("shop.*") if path.is_file()
+        path.name: path.read_bytes() for path in (changed_shop.path / "baselines").glob("shop.*") if path.is_file()
     }
 
 
-def test_a_rule_that_compares_with_something_else_is_not_settled_by_accepting(changed):
+def test_a_rule_that_compares_with_something_else_is_not_settled_by_accepting(changed_shop):
     lines = [f"q{i:02} Q0 q{i:02}-d{n} {n + 1} {9 - n} x\n" for i in range(1, 11) for n in range(4)]
-    (changed.path / "other.txt").write_text("".join(lines))
-    changed.change(("tolerance: 5%}\n", "tolerance: 5%, against: {run: other.txt}}\n"))
-    before = changed.baseline_files()
-    changed.rankings["q09"] = changed.rankings["q08"] = ["n1"]
-    changed.write()
+    (changed_shop.path / "other.txt").write_text("".join(lines))
+    changed_shop.change(("tolerance: 5%}\n", "tolerance: 5%, against: {run: other.txt}}\n"))
+    before = changed_shop.baseline_files()
+    changed_shop.rankings["q09"] = changed_shop.rankings["q08"] = ["n1"]
+    changed_shop.write()
 
-    result = changed.run("--ireval-update", "--ireval-reason", "x")
+    result = changed_shop.run("--ireval-update", "--ireval-reason", "x")
 
-    assert changed.baseline_files() == before
+    assert changed_shop.baseline_files() == before
     result.assert_outcomes(passed=6, failed=1)
     (problem,) = find_problems(result)
     assert problem.startswith(f"not accepted: shop: {RED}no_regression::nDCG_10.all: nDCG@10 fell")
@@ -183,16 +183,16 @@ def ireval_rules():
 @pytest.mark.parametrize(
     ("raises", "accepted"), [("BaselineMisfitError('other')", True), ("BaselineError('damaged')", False)]
 )
-def test_only_an_error_that_accepting_mends_is_settled_by_it(changed, raises, accepted):
-    changed.path.joinpath("conftest.py").write_text(COMPARING.format(raises=raises))
-    changed.change(("rules:\n", "rules:\n  - odd: {name: one}\n"))
-    before = changed.baseline_files()
+def test_only_an_error_that_accepting_mends_is_settled_by_it(changed_shop, raises, accepted):
+    changed_shop.path.joinpath("conftest.py").write_text(COMPARING.format(raises=raises))
+    changed_shop.change(("rules:\n", "rules:\n  - odd: {name: one}\n"))
+    before = changed_shop.baseline_files()
 
-    result = changed.run("--ireval-update", "--ireval-reason", "x")
+    result = changed_shop.run("--ireval-update", "--ireval-reason", "x")
 
     assert (result.ret == 0) is accepted
-    assert (changed.baseline_files() != before) is accepted
-    assert read_acceptable(changed)["odd::one"] == (("pass", True, True) if accepted else ("error", False, False))
+    assert (changed_shop.baseline_files() != before) is accepted
+    assert read_acceptable(changed_shop)["odd::one"] == (("pass", True, True) if accepted else ("error", False, False))
 
 
 @pytest.mark.parametrize(
@@ -206,19 +206,19 @@ def test_only_an_error_that_accepting_mends_is_settled_by_it(changed, raises, ac
     ],
     ids=["inconclusive", "warns"],
 )
-def test_a_comparison_that_is_not_red_needs_a_reason_too(changed, rules, finding):
+def test_a_comparison_that_is_not_red_needs_a_reason_too(changed_shop, rules, finding):
     whole, per_segment = rules
-    changed.change(
+    changed_shop.change(
         ("{decide_by: observed, metric: nDCG@10, tolerance: 5%}", f"{{{whole}"),
         ("default: 5%}}", f"default: 5%}}{per_segment}}}"),
     )
-    before = changed.baseline_files()
+    before = changed_shop.baseline_files()
 
-    result = changed.run("--ireval-update")
+    result = changed_shop.run("--ireval-update")
 
-    assert changed.baseline_files() == before
+    assert changed_shop.baseline_files() == before
     assert find_problems(result) == [f'not accepted: shop: a {finding}: give a reason with --ireval-reason "…"']
-    assert changed.run("--ireval-update", "--ireval-reason", "x").ret == 0
+    assert changed_shop.run("--ireval-update", "--ireval-reason", "x").ret == 0
 
 
 def test_force_needs_a_reason(shop):
@@ -265,7 +265,7 @@ def test_a_damaged_baseline_is_an_error_of_comparisons_and_overwritten_by_force_
 
 
 @pytest.fixture
-def committed(shop, monkeypatch):
+def committed_shop(shop, monkeypatch):
     """A shop whose baseline is in git."""
     shop.accept()
     for name in ("AUTHOR", "COMMITTER"):
@@ -279,15 +279,15 @@ def committed(shop, monkeypatch):
 FILES = "baselines/shop.baseline"
 
 
-def test_deleting_a_baseline_bypasses_neither_reason_nor_history(committed):
-    before = committed.baseline_files()
-    shutil.rmtree(committed.path / "baselines")
+def test_deleting_a_baseline_bypasses_neither_reason_nor_history(committed_shop):
+    before = committed_shop.baseline_files()
+    shutil.rmtree(committed_shop.path / "baselines")
 
-    told = committed.run()
-    unforced = committed.run("--ireval-update-new", "--ireval-reason", "x")
-    silent = committed.run("--ireval-update", "--ireval-force")
+    told = committed_shop.run()
+    unforced = committed_shop.run("--ireval-update-new", "--ireval-reason", "x")
+    silent = committed_shop.run("--ireval-update", "--ireval-force")
 
-    assert committed.baseline_files() == {}
+    assert committed_shop.baseline_files() == {}
     told.stdout.fnmatch_lines(
         [
             "shop.ireval.yaml:13: no baseline to compare with, but the last commit has one",
@@ -305,19 +305,21 @@ def test_deleting_a_baseline_bypasses_neither_reason_nor_history(committed):
         "not accepted: shop: the last commit has a baseline of this suite, but this folder does not, "
         'to be accepted by force: give a reason with --ireval-reason "…"'
     ]
-    subprocess.run(["git", "checkout", "-q", "HEAD", "--", *FILES.split()], cwd=committed.path, check=True)
-    assert committed.baseline_files() == before
-    for path in (committed.path / "baselines").glob("shop.*"):  # the files alone, and not their folder
+    subprocess.run(["git", "checkout", "-q", "HEAD", "--", *FILES.split()], cwd=committed_shop.path, check=True)
+    assert committed_shop.baseline_files() == before
+    for path in (committed_shop.path / "baselines").glob("shop.*"):  # the files alone, and not their folder
         path.unlink()
-    forced = committed.run("--ireval-update", "--ireval-force", "--ireval-reason", "anew")
+    forced = committed_shop.run("--ireval-update", "--ireval-force", "--ireval-reason", "anew")
     assert LOST in forced.outlines
-    assert b'"forced": true' in committed.baseline_files()["shop.baseline"]
+    assert b'"forced": true' in committed_shop.baseline_files()["shop.baseline"]
 
 
-def test_a_suite_that_git_never_had_a_baseline_of_is_new(committed):
-    (committed.path / "other.ireval.yaml").write_text(committed.suite.replace("suite: shop", "suite: shop.de"))
+def test_a_suite_that_git_never_had_a_baseline_of_is_new(committed_shop):
+    (committed_shop.path / "other.ireval.yaml").write_text(
+        committed_shop.suite.replace("suite: shop", "suite: shop.de")
+    )
 
-    assert committed.run("--ireval-update-new").ret == 0
+    assert committed_shop.run("--ireval-update-new").ret == 0
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ RULE = "no_regression::nDCG_10.all.release"
 
 
 @pytest.fixture
-def anchored(shop, ireval, monkeypatch):
+def anchored_shop(shop, ireval, monkeypatch):
     """A shop whose baseline is pinned as release 4.2, with a rule that compares with it."""
     monkeypatch.chdir(shop.path)
     shop.change((AGAINST, f"{AGAINST}\n{ANCHORED}"))
@@ -33,35 +33,35 @@ def anchor_files(shop):
     return {name: content for name, content in shop.baseline_files().items() if ".anchor." in name}
 
 
-def test_a_slow_bleed_that_each_acceptance_lets_through_is_seen(anchored):
+def test_a_slow_bleed_that_each_acceptance_lets_through_is_seen(anchored_shop):
     for query in ("q10", "q09", "q08"):
-        break_query(anchored, query)
-        anchored.run("--ireval-update", "--ireval-reason", f"gave up {query}", "--ireval-force")
+        break_query(anchored_shop, query)
+        anchored_shop.run("--ireval-update", "--ireval-reason", f"gave up {query}", "--ireval-force")
 
-    anchored.run()
+    anchored_shop.run()
 
-    assert anchored.verdicts()["no_regression::nDCG_10.all"] == "pass"
-    said = find_outcome(anchored)
+    assert anchored_shop.verdicts()["no_regression::nDCG_10.all"] == "pass"
+    said = find_outcome(anchored_shop)
     assert said["verdict"] == "fail"
     assert said["headline"] == "nDCG@10 fell 30.0% (tolerance 20%)"
     assert said["against"] == "the anchor of 2026-11-18 (release 4.2)"
 
 
-def test_a_red_rule_against_it_stands_in_the_way_of_accepting_which_never_moves_it(anchored):
-    before = anchored.baseline_files()
+def test_a_red_rule_against_it_stands_in_the_way_of_accepting_which_never_moves_it(anchored_shop):
+    before = anchored_shop.baseline_files()
     for query in ("q10", "q09", "q08"):
-        break_query(anchored, query)
+        break_query(anchored_shop, query)
 
-    result = anchored.run("--ireval-update", "--ireval-reason", "gave them up")
+    result = anchored_shop.run("--ireval-update", "--ireval-reason", "gave them up")
 
     assert result.ret == 1
-    assert anchored.baseline_files() == before
+    assert anchored_shop.baseline_files() == before
     result.stdout.fnmatch_lines([f"not accepted: shop: 1 verdict red: *--ireval-force: {RULE}*"])
 
-    anchored.run("--ireval-update", "--ireval-reason", "gave them up", "--ireval-force")
+    anchored_shop.run("--ireval-update", "--ireval-reason", "gave them up", "--ireval-force")
 
-    assert anchored.baseline_files()["shop.baseline"] != before["shop.baseline"]
-    assert anchor_files(anchored) == {name: content for name, content in before.items() if ".anchor." in name}
+    assert anchored_shop.baseline_files()["shop.baseline"] != before["shop.baseline"]
+    assert anchor_files(anchored_shop) == {name: content for name, content in before.items() if ".anchor." in name}
 
 
 def test_without_an_anchor_the_rule_fails_and_says_what_pins_one_while_the_first_baseline_is_accepted(shop):
@@ -91,13 +91,13 @@ def test_one_that_was_deleted_is_brought_back(branch, ireval, monkeypatch):
     branch.shop.run().stdout.fnmatch_lines(["*git checkout HEAD -- baselines/shop.anchor.baseline restores it"])
 
 
-def test_one_that_holds_too_few_documents_is_an_error_that_says_how_it_is_pinned_anew(anchored):
-    anchored.change(("depth: 10", "depth: 12"))
-    anchored.run("--ireval-update", "--ireval-reason", "deeper", "--ireval-force")
+def test_one_that_holds_too_few_documents_is_an_error_that_says_how_it_is_pinned_anew(anchored_shop):
+    anchored_shop.change(("depth: 10", "depth: 12"))
+    anchored_shop.run("--ireval-update", "--ireval-reason", "deeper", "--ireval-force")
 
-    anchored.run()
+    anchored_shop.run()
 
-    said = find_outcome(anchored)
+    said = find_outcome(anchored_shop)
     assert said["verdict"] == "error"
     assert said["headline"] == "the anchor holds 10 documents of each query, and depth is 12 now"
     assert said["facts"] == [
@@ -106,37 +106,37 @@ def test_one_that_holds_too_few_documents_is_an_error_that_says_how_it_is_pinned
     ]
 
 
-def test_queries_that_are_newer_than_the_anchor_are_not_compared_and_are_listed(anchored):
-    queries = anchored.path / "queries.tsv"
-    anchored.rankings["q11"] = ["q11-n1"]
-    anchored.judgments["q11"] = {"q11-d0": 3}
-    anchored.write()
+def test_queries_that_are_newer_than_the_anchor_are_not_compared_and_are_listed(anchored_shop):
+    queries = anchored_shop.path / "queries.tsv"
+    anchored_shop.rankings["q11"] = ["q11-n1"]
+    anchored_shop.judgments["q11"] = {"q11-d0": 3}
+    anchored_shop.write()
     queries.write_text(queries.read_text() + "q11\twords\ttail\t2\n")
 
-    anchored.run("--ireval-update", "--ireval-reason", "a new query", "--ireval-force")
-    anchored.run()
+    anchored_shop.run("--ireval-update", "--ireval-reason", "a new query", "--ireval-force")
+    anchored_shop.run()
 
-    assert find_outcome(anchored)["figures"][0]["queries"] == 10
-    notes = anchored.results()["suites"][0]["notes"]
+    assert find_outcome(anchored_shop)["figures"][0]["queries"] == 10
+    notes = anchored_shop.results()["suites"][0]["notes"]
     assert "1 query not yet in the anchor, and not compared: 'q11'" in notes
 
 
-def test_a_damaged_one_is_an_error_of_its_rules_alone(anchored):
-    (anchored.path / "baselines" / "shop.anchor.baseline").write_text("x\n")
+def test_a_damaged_one_is_an_error_of_its_rules_alone(anchored_shop):
+    (anchored_shop.path / "baselines" / "shop.anchor.baseline").write_text("x\n")
 
-    anchored.run()
+    anchored_shop.run()
 
-    assert find_outcome(anchored)["verdict"] == "error"
-    assert anchored.verdicts()["no_regression::nDCG_10.all"] == "pass"
+    assert find_outcome(anchored_shop)["verdict"] == "error"
+    assert anchored_shop.verdicts()["no_regression::nDCG_10.all"] == "pass"
 
 
 class TestTheCommand:
-    def test_it_pins_anew_with_a_reason(self, anchored, ireval):
-        before = anchor_files(anchored)
+    def test_it_pins_anew_with_a_reason(self, anchored_shop, ireval):
+        before = anchor_files(anchored_shop)
         assert ireval("baseline", "anchor", "shop.ireval.yaml").code == 2
         blank = ireval("baseline", "anchor", "shop.ireval.yaml", "--reason", " ")
         assert (blank.code, "--reason is empty" in blank.err) == (2, True)
-        assert anchor_files(anchored) == before
+        assert anchor_files(anchored_shop) == before
 
         printed = ireval("baseline", "anchor", ".", "--reason", "release 4.3")
 
@@ -156,7 +156,7 @@ class TestTheCommand:
             "  accept one first: pytest --ireval shop.ireval.yaml --ireval-update-new\n"
         )
 
-    def test_show_log_and_diff_know_it(self, anchored, ireval):
+    def test_show_log_and_diff_know_it(self, anchored_shop, ireval):
         shown = ireval("baseline", "show", "baselines/shop.anchor.baseline").out
         beside = ireval("baseline", "show", "shop.ireval.yaml").out
         logged = ireval("baseline", "log", "baselines/shop.anchor.baseline").out
@@ -167,10 +167,10 @@ class TestTheCommand:
         assert "release 4.2" in logged
         assert "baselines/shop.anchor.baseline" in compared
 
-    def test_prune_keeps_it_as_long_as_its_suite_is_there(self, anchored, ireval):
+    def test_prune_keeps_it_as_long_as_its_suite_is_there(self, anchored_shop, ireval):
         assert ireval("baseline", "prune").out == "every baseline belongs to a suite\n"
 
-        (anchored.path / "shop.ireval.yaml").unlink()
+        (anchored_shop.path / "shop.ireval.yaml").unlink()
 
         assert "deleted baselines/shop.anchor.baseline" in ireval("baseline", "prune", "--yes").out
 
@@ -207,13 +207,13 @@ def pin_on(branch, ireval, monkeypatch):
     branch.commit("pinned")
 
 
-def test_the_result_tells_who_accepted_and_who_pinned(anchored, monkeypatch):
+def test_the_result_tells_who_accepted_and_who_pinned(anchored_shop, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795086400")
-    break_query(anchored, "q10")
-    anchored.run("--ireval-update", "--ireval-reason", "a supplier is gone")
-    anchored.run()
+    break_query(anchored_shop, "q10")
+    anchored_shop.run("--ireval-update", "--ireval-reason", "a supplier is gone")
+    anchored_shop.run()
 
-    (suite,) = anchored.results()["suites"]
+    (suite,) = anchored_shop.results()["suites"]
     told = [(each["date"], each["reason"], each["anchor"]) for each in suite["acceptances"]]
     assert told == [
         ("2026-11-18T11:06:40Z", "", False),

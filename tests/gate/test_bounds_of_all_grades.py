@@ -78,7 +78,7 @@ def on_every_scale(names):
     )
 
 
-def drawn(chance, grades, open_documents):
+def draw_lists(chance, grades, open_documents):
     """Grades of judged documents, and two lists that share some; so many documents are unjudged."""
     judged = {f"j{i}": int(chance.choice(list(grades.values()))) for i in range(4)} | {"missed": max(grades.values())}
     free = [f"u{i}" for i in range(open_documents)]
@@ -87,7 +87,7 @@ def drawn(chance, grades, open_documents):
     return judged, *lists
 
 
-def listed_open(judged, now, before, cutoff):
+def list_unjudged(judged, now, before, cutoff):
     """The unjudged documents that stand within the cutoff on one of the sides."""
     return sorted({each for side in (now, before) for each in side[:cutoff]} - set(judged))
 
@@ -110,10 +110,10 @@ def look_at_scale(name, scale, seed):
     cutoff = None if metric.settings.get("judged_only") else metric.settings.get("cutoff")
     top = TOPS.get(scale, float(max(SCALES[scale].values())))
     for _ in range(4):
-        judged, now, before = drawn(chance, SCALES[scale], 2 if len(GRADES[scale]) > 4 else 3)
+        judged, now, before = draw_lists(chance, SCALES[scale], 2 if len(GRADES[scale]) > 4 else 3)
         judged |= {f"used{grade}": grade for grade in SCALES[scale].values()}
         found = TwoSides({"q": judged}, {"q": now}, {"q": before}, [name], policies={"scale": top})
-        free = listed_open(judged, now, before, cutoff)
+        free = list_unjudged(judged, now, before, cutoff)
         labellings = [dict(zip(free, each, strict=True)) for each in product(GRADES[scale], repeat=len(free))]
         values = [*differences(name, judged, now, before, labellings, top), *found.difference(str(metric))]
         yield found.left_open(str(metric)), metric, min(values), max(values)
@@ -153,7 +153,7 @@ def test_a_metric_that_asks_only_what_is_relevant_tells_no_other_grades_apart(na
             for kind in ((True, True), (False, True), (False, False))
         ]
         for _ in range(10):
-            judged, now, before = drawn(chance, SCALES[scale], 1)
+            judged, now, before = draw_lists(chance, SCALES[scale], 1)
             same = {document: next(kind[0] for kind in kinds if grade in kind) for document, grade in judged.items()}
             first, second = (
                 TwoSides({"q": each}, {"q": now}, {"q": before}, [name], policies={"scale": 5.0}).difference(

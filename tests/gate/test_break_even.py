@@ -77,7 +77,7 @@ def test_of_a_weighted_mean_it_is_weighted(town):
     assert "break-even: about 35 of 40 new unjudged documents (88%)" in break_even(outcome)[0]
 
 
-def graded(town, metric="nDCG@5"):
+def regrade(town, metric="nDCG@5"):
     """The same lists under judgments of three grades."""
     some = town((SAME, 60), (BELOW_NEW, 40))
     path = some.folder / "judgments.txt"
@@ -92,7 +92,7 @@ def graded(town, metric="nDCG@5"):
 
 
 def test_where_grades_count_it_is_the_top_grade_on_both_sides_of_the_sentence(town):
-    (said,) = break_even(graded(town))
+    (said,) = break_even(regrade(town))
 
     assert re.search(
         r"would have to have the top grade 3 for nDCG@5 to fall by .*; judges gave it to \d+% at that rank", said

@@ -10,29 +10,23 @@ def read_first_error(result):
     return lines[start + 1 :]
 
 
-@pytest.fixture
-def accepted(shop):
-    shop.accept()
-    return shop
+def test_a_judged_query_without_a_ranking_is_an_error_whose_text_stands_once(accepted_shop):
+    del accepted_shop.rankings["q04"]
+    accepted_shop.write()
 
-
-def test_a_judged_query_without_a_ranking_is_an_error_whose_text_stands_once(accepted):
-    del accepted.rankings["q04"]
-    accepted.write()
-
-    result = accepted.run()
+    result = accepted_shop.run()
 
     text = result.stdout.str()
     assert read_first_error(result)[0] == (
         "shop.ireval.yaml:5:10: run: rankings.txt ranks 9 of 10 judged queries; without a ranking: 'q04'"
     )
     result.assert_outcomes(errors=7)
-    assert accepted.results()["verdict"] == "error"
+    assert accepted_shop.results()["verdict"] == "error"
     assert text.count("\n  missing_queries: zero in the suite") == 1
     assert "\n  7 checks of this suite could not be made\n" in text
     assert text.count("ERROR at setup") == 1
 
-    text = accepted.run("-v").stdout.str()
+    text = accepted_shop.run("-v").stdout.str()
     assert text.count("\n  missing_queries: zero in the suite") == 1
     assert text.count("the full error is at shop.ireval.yaml::inputs") == 6
 
@@ -46,27 +40,27 @@ def test_a_judged_query_without_a_ranking_is_an_error_whose_text_stands_once(acc
     ],
     ids=["five columns", "a document listed twice", "a fractional grade"],
 )
-def test_a_line_that_cannot_be_right(accepted, file, line, place):
-    path = accepted.path / file
+def test_a_line_that_cannot_be_right(accepted_shop, file, line, place):
+    path = accepted_shop.path / file
     path.write_text(path.read_text() + line + "\n")
 
-    result = accepted.run()
+    result = accepted_shop.run()
 
     assert read_first_error(result)[0].startswith(place)
     assert "Traceback" not in result.stdout.str()
     result.assert_outcomes(errors=7)
 
 
-def test_four_mistakes_are_told_at_once_and_other_suites_still_run(accepted):
-    (accepted.path / "other.ireval.yaml").write_text(
-        accepted.suite.replace("suite: shop", "suite: other")
+def test_four_mistakes_are_told_at_once_and_other_suites_still_run(accepted_shop):
+    (accepted_shop.path / "other.ireval.yaml").write_text(
+        accepted_shop.suite.replace("suite: shop", "suite: other")
         .replace("metrics: [nDCG@10, P@3]", "metrics: [nDGC@10, P@3]")
         .replace("depth: 10", "depht: 10")
         .replace("tolerance: 5%}\n", "tolerance: 5}\n")
         .replace("at_most: 2", "at_most: two")
     )
 
-    result = accepted.run("--continue-on-collection-errors")
+    result = accepted_shop.run("--continue-on-collection-errors")
 
     text = result.stdout.str()
     for told in (
@@ -79,46 +73,46 @@ def test_four_mistakes_are_told_at_once_and_other_suites_still_run(accepted):
     ):
         assert told in text, text
     result.assert_outcomes(errors=1, passed=7)
-    assert accepted.results()["verdict"] == "error"
+    assert accepted_shop.results()["verdict"] == "error"
 
 
-def test_a_suite_that_cannot_be_collected_leaves_no_green_results(accepted):
-    accepted.run()
-    assert accepted.results()["verdict"] == "pass"
-    (accepted.path / "shop.ireval.yaml").write_text("ireval: 1\nsuite: [\n")
+def test_a_suite_that_cannot_be_collected_leaves_no_green_results(accepted_shop):
+    accepted_shop.run()
+    assert accepted_shop.results()["verdict"] == "pass"
+    (accepted_shop.path / "shop.ireval.yaml").write_text("ireval: 1\nsuite: [\n")
 
-    result = accepted.run()
+    result = accepted_shop.run()
 
     assert result.ret == pytest.ExitCode.INTERRUPTED
-    assert accepted.results()["verdict"] == "error"
-    assert "shop.ireval.yaml" in accepted.results()["problems"][0]
+    assert accepted_shop.results()["verdict"] == "error"
+    assert "shop.ireval.yaml" in accepted_shop.results()["problems"][0]
 
 
-def test_two_suites_of_one_name_are_an_error_that_names_both(accepted):
-    (accepted.path / "twin.ireval.yaml").write_text(accepted.suite)
+def test_two_suites_of_one_name_are_an_error_that_names_both(accepted_shop):
+    (accepted_shop.path / "twin.ireval.yaml").write_text(accepted_shop.suite)
 
-    result = accepted.run()
+    result = accepted_shop.run()
 
     result.stdout.fnmatch_lines(["twin.ireval.yaml:1:1: another suite is called 'shop': shop.ireval.yaml:1:1*"])
     assert result.ret == pytest.ExitCode.INTERRUPTED
 
 
-def test_of_many_values_without_a_tolerance_five_are_named_and_the_others_counted(accepted):
-    accepted.change(("{head: 10%, default: 5%}", "{head: 10%}"))
-    path = accepted.path / "queries.tsv"
+def test_of_many_values_without_a_tolerance_five_are_named_and_the_others_counted(accepted_shop):
+    accepted_shop.change(("{head: 10%, default: 5%}", "{head: 10%}"))
+    path = accepted_shop.path / "queries.tsv"
     head, *rows = path.read_text().splitlines()
     rows = [row.replace("\thead\t", f"\tp{n}\t").replace("\ttail\t", "\thead\t") for n, row in enumerate(rows)]
     path.write_text("\n".join([head, *rows]) + "\n")
 
-    result = accepted.run()
+    result = accepted_shop.run()
 
     result.stdout.fnmatch_lines(["  no tolerance is given for segment=p0, p1, p2, p3, p4 and 1 more"])
 
 
-def test_what_a_suite_names_is_held_against_queries_that_are_read_anyway(accepted):
-    accepted.change(("weight: searches", "weight: serches"), ("{head: 10%, default: 5%}", "{head: 10%}"))
+def test_what_a_suite_names_is_held_against_queries_that_are_read_anyway(accepted_shop):
+    accepted_shop.change(("weight: searches", "weight: serches"), ("{head: 10%, default: 5%}", "{head: 10%}"))
 
-    result = accepted.run()
+    result = accepted_shop.run()
 
     result.stdout.fnmatch_lines(
         [
@@ -134,18 +128,18 @@ def test_what_a_suite_names_is_held_against_queries_that_are_read_anyway(accepte
     assert result.ret == pytest.ExitCode.INTERRUPTED
 
 
-def test_a_suite_without_rules_is_no_gate(accepted):
-    accepted.suite = accepted.suite.partition("rules:")[0]
-    accepted.write()
+def test_a_suite_without_rules_is_no_gate(accepted_shop):
+    accepted_shop.suite = accepted_shop.suite.partition("rules:")[0]
+    accepted_shop.write()
 
-    result = accepted.run()
+    result = accepted_shop.run()
 
     result.stdout.fnmatch_lines(["shop.ireval.yaml:1:1", "  has no rules, so it can never fail"])
     assert result.ret == pytest.ExitCode.INTERRUPTED
 
 
-def test_a_rule_that_raises_is_an_error_that_names_it(accepted):
-    accepted.path.joinpath("conftest.py").write_text(
+def test_a_rule_that_raises_is_an_error_that_names_it(accepted_shop):
+    accepted_shop.path.joinpath("conftest.py").write_text(
         """
 from pytest_ireval import hookimpl, rule
 from pytest_ireval.options import RuleOptions
@@ -160,32 +154,32 @@ def ireval_rules():
     return [odd]
 """
     )
-    accepted.change(("rules:\n", "rules:\n  - odd: {name: one}\n"))
+    accepted_shop.change(("rules:\n", "rules:\n  - odd: {name: one}\n"))
 
-    result = accepted.run()
+    result = accepted_shop.run()
 
     result.stdout.fnmatch_lines(
         ["shop.ireval.yaml:12: rule odd of *conftest.py raised ZeroDivisionError: division by zero"]
     )
-    assert accepted.verdicts()["odd::one"] == "error"
+    assert accepted_shop.verdicts()["odd::one"] == "error"
 
 
-def test_a_judged_query_that_the_file_of_queries_lacks(accepted):
-    path = accepted.path / "queries.tsv"
+def test_a_judged_query_that_the_file_of_queries_lacks(accepted_shop):
+    path = accepted_shop.path / "queries.tsv"
     path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith(("q03", "q07"))))
 
-    assert read_first_error(accepted.run())[:2] == [
+    assert read_first_error(accepted_shop.run())[:2] == [
         "judgments.txt: 2 of 10 judged queries are not in queries.tsv: 'q03', 'q07'",
         "  add them there, or remove their judgments: queries outside the file belong to no slice",
     ]
 
 
-def test_a_weight_that_is_no_number_from_0_on(accepted):
-    path = accepted.path / "queries.tsv"
+def test_a_weight_that_is_no_number_from_0_on(accepted_shop):
+    path = accepted_shop.path / "queries.tsv"
     text = path.read_text().replace("\t100\n", "\tnan\n", 1).replace("\t100\n", "\tfew\n")
     path.write_text(text.replace("\t2\n", "\t-1\n"))
 
-    first, chosen, *others = read_first_error(accepted.run())
+    first, chosen, *others = read_first_error(accepted_shop.run())
 
     assert first == "queries.tsv:2: searches is 'nan'; a weight is 0 or more"
     assert chosen == "  weight: searches in shop.ireval.yaml chooses this column"
@@ -208,10 +202,10 @@ def test_a_weight_that_is_no_number_from_0_on(accepted):
         ),
     ],
 )
-def test_a_query_that_is_named_and_nowhere(accepted, rule, told):
-    accepted.change(("rules:\n", rule))
+def test_a_query_that_is_named_and_nowhere(accepted_shop, rule, told):
+    accepted_shop.change(("rules:\n", rule))
 
-    result = accepted.run()
+    result = accepted_shop.run()
 
     result.stdout.fnmatch_lines(told)
     assert result.ret == pytest.ExitCode.INTERRUPTED

@@ -34,7 +34,7 @@ def of_one_in_twenty(number):
     return own(number % 20)
 
 
-def renamed(number):
+def rename_documents(number):
     return [f"shop:{each}" for each in own(number)]
 
 
@@ -44,7 +44,7 @@ def renamed(number):
         (own, of_the_first, "answers_of_others", "4999 of 5000 queries return the answers of other"),
         pytest.param(own, of_one_in_twenty, "answers_of_others", "4980 of 5000 queries", marks=pytest.mark.ci),
         pytest.param(own, of_nobody, "one_document", "5000 of 5000 queries have the document", marks=pytest.mark.ci),
-        pytest.param(own, renamed, "other_ids", "5000 of 5000 queries list 20000", marks=pytest.mark.ci),
+        pytest.param(own, rename_documents, "other_ids", "5000 of 5000 queries list 20000", marks=pytest.mark.ci),
     ],
     ids=["one list", "twenty lists", "one new list", "renamed"],
 )

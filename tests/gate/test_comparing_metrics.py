@@ -30,7 +30,7 @@ def verdicts(shop):
     return [each.verdict for name, each in outcomes(shop).items() if name != "inputs"]
 
 
-def turned_round(shop, *queries):
+def turn_round(shop, *queries):
     for query in queries:
         shop.rankings[query].reverse()
     shop.write()
@@ -41,7 +41,7 @@ def test_two_lists_are_compared_by_the_judgments(shop):
     shop.accept()
     assert verdicts(shop) == ["pass"] * 3
 
-    turned_round(shop, "q01", "q02", "q03")
+    turn_round(shop, "q01", "q02", "q03")
 
     found = outcomes(shop)
     assert [found[f"threshold::{name}"].verdict for name in ("RPP", "LexiPrecision")] == ["fail", "fail"]

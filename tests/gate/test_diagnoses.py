@@ -227,7 +227,7 @@ def test_a_harmless_change_has_no_plain_cause(tmp_path, change, share):
 
 
 @pytest.fixture
-def red(shop):
+def red_shop(shop):
     """Two of ten queries list their documents under other ids."""
     shop.accept()
     for query in ("q02", "q09"):
@@ -246,8 +246,8 @@ ADVICE = (
 )
 
 
-def test_it_is_named_above_the_figures_and_nothing_is_to_be_judged(red, ireval):
-    text = red.run().stdout.str()
+def test_it_is_named_above_the_figures_and_nothing_is_to_be_judged(red_shop, ireval):
+    text = red_shop.run().stdout.str()
     command = 'pytest --ireval shop.ireval.yaml --ireval-update --ireval-reason "..."'
 
     (failure,) = (part for part in text.split("\n____") if "checks failed" in part)
@@ -257,14 +257,14 @@ def test_it_is_named_above_the_figures_and_nothing_is_to_be_judged(red, ireval):
     assert "  accept:   if this is intended, -v shows the command\n" in failure
     assert command not in text
     assert "likely cause: shop: 2 of 10 queries" in text[text.index("= ireval =") :]
-    summary = (red.path / "ireval-report/summary.md").read_text()
+    summary = (red_shop.path / "ireval-report/summary.md").read_text()
     assert summary.index("**Likely cause**: 2 of 10 queries list") < summary.index("###")
     assert f"\nlikely cause: {CAUSE}\n" in ireval("verdict").out
-    (suite,) = red.results()["suites"]
+    (suite,) = red_shop.results()["suites"]
     assert suite["to_judge"] == []
-    assert not (red.path / "ireval-report/to_judge.tsv").exists()
+    assert not (red_shop.path / "ireval-report/to_judge.tsv").exists()
     assert not any("judge them first" in fact for outcome in suite["outcomes"] for fact in outcome["facts"])
-    assert f"  accept:   {command}" in red.run("-v").outlines
+    assert f"  accept:   {command}" in red_shop.run("-v").outlines
 
 
 def test_queries_without_answers_are_named_in_a_green_run_too(shop):
@@ -321,52 +321,52 @@ def ireval_diagnoses():
 """
 
 
-def test_a_team_adds_its_own(red):
+def test_a_team_adds_its_own(red_shop):
     body = "return Symptom('the crawler of May is back', change.sort_by_loss(change.moved_queries), 'restart it.')"
-    (red.path / "conftest.py").write_text(PLUGIN.format(body=body))
-    red.rankings["q02"], red.rankings["q09"] = ([f"{q}-x{n}" for n in range(50, 54)] for q in ("q02", "q09"))
-    red.write()
+    (red_shop.path / "conftest.py").write_text(PLUGIN.format(body=body))
+    red_shop.rankings["q02"], red_shop.rankings["q09"] = ([f"{q}-x{n}" for n in range(50, 54)] for q in ("q02", "q09"))
+    red_shop.write()
 
-    red.run().stdout.fnmatch_lines(
+    red_shop.run().stdout.fnmatch_lines(
         ["likely cause: shop: the crawler of May is back; all of the loss of nDCG@10 comes from*"]
     )
 
 
-def test_one_that_is_broken_is_a_note_and_moves_no_verdict(red):
-    (red.path / "conftest.py").write_text(PLUGIN.format(body="return 1 / 0"))
+def test_one_that_is_broken_is_a_note_and_moves_no_verdict(red_shop):
+    (red_shop.path / "conftest.py").write_text(PLUGIN.format(body="return 1 / 0"))
 
-    result = red.run()
+    result = red_shop.run()
     assert result.ret == 1
     result.stdout.fnmatch_lines(["diagnosis 'doc_ids' of *"])
-    assert red.results()["suites"][0]["diagnoses"][0]["kind"] == "other_ids"
+    assert red_shop.results()["suites"][0]["diagnoses"][0]["kind"] == "other_ids"
 
 
-def test_an_error_of_ours_in_a_plugin_is_told_without_the_name_of_its_class(red):
+def test_an_error_of_ours_in_a_plugin_is_told_without_the_name_of_its_class(red_shop):
     body = "from pytest_ireval.errors import BaselineMisfitError; raise BaselineMisfitError('no value on both sides')"
-    (red.path / "conftest.py").write_text(PLUGIN.format(body=body))
+    (red_shop.path / "conftest.py").write_text(PLUGIN.format(body=body))
 
-    printed = " ".join(red.run().stdout.str().split())
+    printed = " ".join(red_shop.run().stdout.str().split())
 
     assert "raised an error: no value on both sides" in printed
     assert "MisfitError" not in printed
 
 
-def test_one_that_is_no_diagnosis_is_an_error_that_names_the_plugin(red):
-    (red.path / "conftest.py").write_text(PLUGIN.format(body="pass").replace('@diagnosis(name="doc_ids")\n', ""))
+def test_one_that_is_no_diagnosis_is_an_error_that_names_the_plugin(red_shop):
+    (red_shop.path / "conftest.py").write_text(PLUGIN.format(body="pass").replace('@diagnosis(name="doc_ids")\n', ""))
 
-    result = red.run()
+    result = red_shop.run()
     assert result.ret == 2
     assert "from ireval_diagnoses, which is not a diagnosis: decorate the function with @diagnosis" in " ".join(
         result.stdout.str().split()
     )
 
 
-def test_ids_of_a_cause_cannot_write_to_the_terminal(red):
+def test_ids_of_a_cause_cannot_write_to_the_terminal(red_shop):
     for query in ("q02", "q09"):
-        red.rankings[query] = [f"{each}\x1b[31m" for each in red.rankings[query]]
-    red.write()
+        red_shop.rankings[query] = [f"{each}\x1b[31m" for each in red_shop.rankings[query]]
+    red_shop.write()
 
-    assert "\x1b[31m" not in red.run("--color=no").stdout.str()
+    assert "\x1b[31m" not in red_shop.run("--color=no").stdout.str()
 
 
 def repeats(shop):
@@ -374,47 +374,47 @@ def repeats(shop):
     return [each for each in suite["diagnoses"] if each["kind"] == "same_answers"]
 
 
-def test_answers_of_the_run_before_are_named_where_the_source_is_another(red):
-    assert red.run().ret == 1
-    assert not repeats(red)
-    date = red.results()["date"]
-    (red.path / "new.txt").write_bytes((red.path / "rankings.txt").read_bytes())
-    red.change(("run: rankings.txt", "run: new.txt"))
-    text = red.run().stdout.str()
+def test_answers_of_the_run_before_are_named_where_the_source_is_another(red_shop):
+    assert red_shop.run().ret == 1
+    assert not repeats(red_shop)
+    date = red_shop.results()["date"]
+    (red_shop.path / "new.txt").write_bytes((red_shop.path / "rankings.txt").read_bytes())
+    red_shop.change(("run: rankings.txt", "run: new.txt"))
+    text = red_shop.run().stdout.str()
 
-    (cause,) = repeats(red)
+    (cause,) = repeats(red_shop)
     assert cause["headline"].startswith(f"the source changed since the run of {date}")
     assert cause["headline"].endswith("but every ranking is the same as in that run")
     assert "the source changed since the run" in " ".join(text.split())
     assert cause["explained"] is None, "it is not said to be the loss: the other causes stay"
 
 
-def one_more_change(red):
-    red.rankings["q05"] = red.rankings["q05"][::-1]
-    red.write()
+def one_more_change(red_shop):
+    red_shop.rankings["q05"] = red_shop.rankings["q05"][::-1]
+    red_shop.write()
 
 
-def nothing_else(red):
-    red.run("--ireval-update", "--ireval-reason", "meant")
+def nothing_else(red_shop):
+    red_shop.run("--ireval-update", "--ireval-reason", "meant")
 
 
 @pytest.mark.parametrize("change", [one_more_change, nothing_else])
-def test_other_answers_and_a_run_that_passes_repeat_nothing(red, change, monkeypatch):
+def test_other_answers_and_a_run_that_passes_repeat_nothing(red_shop, change, monkeypatch):
     monkeypatch.delenv("CI", raising=False)
-    red.run()
-    change(red)
-    (red.path / "new.txt").write_bytes((red.path / "rankings.txt").read_bytes())
-    red.change(("run: rankings.txt", "run: new.txt"))
-    red.run()
+    red_shop.run()
+    change(red_shop)
+    (red_shop.path / "new.txt").write_bytes((red_shop.path / "rankings.txt").read_bytes())
+    red_shop.change(("run: rankings.txt", "run: new.txt"))
+    red_shop.run()
 
-    assert not [each for each in repeats(red) if "since the run" in each["headline"]]
+    assert not [each for each in repeats(red_shop) if "since the run" in each["headline"]]
 
 
-def test_damaged_rankings_of_the_run_before_are_passed_over(red):
-    red.run()
-    (red.path / "ireval-report/rankings.zip").write_bytes(b"PK nothing")
-    (red.path / "new.txt").write_bytes((red.path / "rankings.txt").read_bytes())
-    red.change(("run: rankings.txt", "run: new.txt"))
+def test_damaged_rankings_of_the_run_before_are_passed_over(red_shop):
+    red_shop.run()
+    (red_shop.path / "ireval-report/rankings.zip").write_bytes(b"PK nothing")
+    (red_shop.path / "new.txt").write_bytes((red_shop.path / "rankings.txt").read_bytes())
+    red_shop.change(("run: rankings.txt", "run: new.txt"))
 
-    assert red.run().ret == 1
-    assert not repeats(red)
+    assert red_shop.run().ret == 1
+    assert not repeats(red_shop)

@@ -11,7 +11,7 @@ METRICS = ("metrics: [nDCG@10, P@3]", "metrics: [nDCG@10, P@3, AP, RR@10, RBP, Y
 
 
 @pytest.fixture
-def changed(shop):
+def changed_shop(shop):
     """q10 has a stranger first, and its best document third."""
     shop.change(METRICS)
     shop.accept()
@@ -34,8 +34,8 @@ def shares(shop, metric, query="q10"):
     }
 
 
-def test_both_curves_have_a_point_for_each_relevant_document_that_was_found(changed):
-    found = documents(changed)["q10"]
+def test_both_curves_have_a_point_for_each_relevant_document_that_was_found(changed_shop):
+    found = documents(changed_shop)["q10"]
 
     assert found["relevant"] == 3
     assert found["now"]["recall"] == pytest.approx([1 / 3, 2 / 3])
@@ -45,29 +45,29 @@ def test_both_curves_have_a_point_for_each_relevant_document_that_was_found(chan
     assert found["baseline"]["precision"] == [1.0, 1.0, 1.0]
 
 
-def test_documents_add_up_to_the_change_of_the_query_where_the_metric_is_a_sum(changed):
-    assert sorted(documents(changed)) == [f"q{i:02}" for i in range(1, 11)]
-    assert set(documents(changed)["q10"]["shares"]) == {"nDCG@10", "P@3", "AP", "RR@10", "RBP"}
-    assert documents(changed)["q01"]["shares"] == {}
-    (suite,) = changed.results()["suites"]
+def test_documents_add_up_to_the_change_of_the_query_where_the_metric_is_a_sum(changed_shop):
+    assert sorted(documents(changed_shop)) == [f"q{i:02}" for i in range(1, 11)]
+    assert set(documents(changed_shop)["q10"]["shares"]) == {"nDCG@10", "P@3", "AP", "RR@10", "RBP"}
+    assert documents(changed_shop)["q01"]["shares"] == {}
+    (suite,) = changed_shop.results()["suites"]
     table = suite["queries"]
     last = table["ids"].index("q10")
     for metric in ("nDCG@10", "P@3", "AP", "RR@10", "RBP"):
         change = table["now"][metric][last] - table["baseline"][metric][last]
-        added = [share for share in shares(changed, metric).values() if share is not None]
+        added = [share for share in shares(changed_shop, metric).values() if share is not None]
         assert math.fsum(added) == pytest.approx(change, abs=1e-9)
 
 
-def test_a_document_adds_its_share_now_less_that_in_the_baseline(changed):
+def test_a_document_adds_its_share_now_less_that_in_the_baseline(changed_shop):
     ideal = 3 + 2 / math.log2(3) + 1 / 2
 
-    found = shares(changed, "nDCG@10")
+    found = shares(changed_shop, "nDCG@10")
 
     assert found["d0"] == pytest.approx((3 / 2 - 3) / ideal)  # from rank 1 to rank 3
     assert found["d1"] == pytest.approx(0, abs=1e-12)  # second on both sides
     assert found["d2"] == pytest.approx(-1 / 2 / ideal)  # gone from rank 3
     assert (found["n1"], found["d3"]) == (None, None)  # never worth anything
-    assert shares(changed, "RR@10") == {"n1": None, "d1": 1 / 2, "d0": -1.0, "d2": None, "d3": None}
+    assert shares(changed_shop, "RR@10") == {"n1": None, "d1": 1 / 2, "d0": -1.0, "d2": None, "d3": None}
 
 
 def test_a_ranking_that_is_gone_takes_all_of_its_value_along(shop):

@@ -176,7 +176,7 @@ def neutral(series):
         series.accept("neutral")
 
 
-def lost_and_won_back(series):
+def lose_and_win_back(series):
     before = list(series.ranks)
     series.step(1, lose=20, gain=0)
     series.accept("broken")
@@ -184,13 +184,13 @@ def lost_and_won_back(series):
     series.accept("repaired")
 
 
-def a_new_query(series):
+def add_a_query(series):
     series.ranks.append(1)
     series.judge()
     series.accept("a new query")
 
 
-@pytest.mark.parametrize("history", [neutral, lost_and_won_back, a_new_query])
+@pytest.mark.parametrize("history", [neutral, lose_and_win_back, add_a_query])
 def test_a_harmless_series_is_not_red(series, history):
     history(series)
 

@@ -30,7 +30,7 @@ RULES = (
 
 
 @pytest.fixture
-def found(tmp_path: Path):
+def outcomes(tmp_path: Path):
     """What becomes of sixty queries that stayed and forty behind a new document that nobody judged."""
     folder = Town(tmp_path / "town", [(2, 2)] * 60 + [(1, -2)] * 40).folder
     (folder / "conftest.py").write_text(WASTED)
@@ -39,8 +39,8 @@ def found(tmp_path: Path):
     return outcomes_by_id(run_gate(load_suite(path, registry), registry=registry))
 
 
-def test_bounds_and_interval_of_a_rise_have_one_sign(found):
-    mean = found["no_regression::Wasted_1.all"]
+def test_bounds_and_interval_of_a_rise_have_one_sign(outcomes):
+    mean = outcomes["no_regression::Wasted_1.all"]
 
     assert mean.verdict == "inconclusive"
     assert mean.headline.startswith(
@@ -50,8 +50,8 @@ def test_bounds_and_interval_of_a_rise_have_one_sign(found):
     assert f"{said}; without unjudged documents the change is +0.000" in mean.facts
 
 
-def test_a_tail_of_costs_gains(found):
-    tail = found["worsened::Wasted_1"]
+def test_a_tail_of_costs_gains(outcomes):
+    tail = outcomes["worsened::Wasted_1"]
 
     assert tail.verdict == "inconclusive"
     assert tail.headline.startswith(

@@ -17,7 +17,7 @@ SAME, LOSS, GAIN, SMALL_LOSS = (2, 2), (1, 2), (2, 1), (3, 4)
 CLUSTER = {"weight": None, "cluster": "intent"}
 
 
-def made(folder, *kinds, **more):
+def make_town(folder, *kinds, **more):
     return Town(folder, [kind for kind, count in kinds for _ in range(count)], **more)
 
 
@@ -50,8 +50,8 @@ def test_variants_that_move_together_make_no_more_harmless_changes_red_than_prom
 
 def test_each_query_as_its_own_cluster_is_no_cluster(tmp_path):
     kinds = (SAME, 170), (LOSS, 18), (GAIN, 12)
-    own = made(tmp_path / "own", *kinds, intents=[f"i{i}" for i in range(200)])
-    empty = made(tmp_path / "empty", *kinds, intents=[""] * 200)
+    own = make_town(tmp_path / "own", *kinds, intents=[f"i{i}" for i in range(200)])
+    empty = make_town(tmp_path / "empty", *kinds, intents=[""] * 200)
     rules = BY_EVIDENCE, EQUIVALENT, TAILS
 
     plain = own.gate(*rules)
@@ -65,7 +65,7 @@ def test_each_query_as_its_own_cluster_is_no_cluster(tmp_path):
 
 
 def test_the_verdict_says_how_many_clusters_there_are_and_how_many_queries_could_tell(tmp_path):
-    town = made(tmp_path, (SAME, 160), (LOSS, 22), (GAIN, 18), intents=groups_of(5, 200))
+    town = make_town(tmp_path, (SAME, 160), (LOSS, 22), (GAIN, 18), intents=groups_of(5, 200))
 
     rule = BY_EVIDENCE.replace("2%", "1%")
     shown = town.only(rule, **CLUSTER)
@@ -78,14 +78,14 @@ def test_the_verdict_says_how_many_clusters_there_are_and_how_many_queries_could
 
 
 def test_few_clusters_of_many_queries_are_no_evidence(tmp_path):
-    shown = made(tmp_path, (LOSS, 60), intents=groups_of(15, 60)).only(BY_EVIDENCE, **CLUSTER)
+    shown = make_town(tmp_path, (LOSS, 60), intents=groups_of(15, 60)).only(BY_EVIDENCE, **CLUSTER)
 
     assert shown.verdict == "inconclusive"
     assert "60 queries in 4 clusters: evidence needs 5 clusters" in shown.headline
 
 
 def test_few_clusters_that_changed_cannot_fail(tmp_path):
-    town = made(tmp_path, (LOSS, 20), (SAME, 180), intents=groups_of(5, 200))
+    town = make_town(tmp_path, (LOSS, 20), (SAME, 180), intents=groups_of(5, 200))
 
     found = town.gate(BY_EVIDENCE, TAILS, **CLUSTER)
 
@@ -99,9 +99,9 @@ def test_few_clusters_that_changed_cannot_fail(tmp_path):
 
 def test_neither_the_order_of_rows_nor_names_of_clusters_change_a_digit(tmp_path):
     kinds = (SAME, 170), (LOSS, 18), (GAIN, 12)
-    plain = made(tmp_path / "a", *kinds, intents=groups_of(5, 200)).only(BY_EVIDENCE, **CLUSTER)
+    plain = make_town(tmp_path / "a", *kinds, intents=groups_of(5, 200)).only(BY_EVIDENCE, **CLUSTER)
     intents = [f"other {200 - int(name[1:])}" for name in groups_of(5, 200)]
-    other = made(tmp_path / "b", *kinds, intents=intents, order=3, names="x-{:04}").only(BY_EVIDENCE, **CLUSTER)
+    other = make_town(tmp_path / "b", *kinds, intents=intents, order=3, names="x-{:04}").only(BY_EVIDENCE, **CLUSTER)
 
     assert other.headline.partition("; worst")[0] == plain.headline.partition("; worst")[0]
     assert dict(other.numbers) == pytest.approx(dict(plain.numbers), abs=1e-12)
@@ -109,14 +109,14 @@ def test_neither_the_order_of_rows_nor_names_of_clusters_change_a_digit(tmp_path
 
 def test_a_column_that_queries_lack_is_a_mistake_with_its_place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    town = made(tmp_path, (SAME, 200), intents=groups_of(5, 200))
+    town = make_town(tmp_path, (SAME, 200), intents=groups_of(5, 200))
 
     with pytest.raises(SuiteError, match=r"town.ireval.yaml:8:10\n  queries.tsv has no column 'intnt'"):
         town.gate(BY_EVIDENCE, weight=None, cluster="intnt")
 
 
 def test_one_cluster_is_a_mistake(tmp_path):
-    town = made(tmp_path, (SAME, 40), intents=["i"] * 40)
+    town = make_town(tmp_path, (SAME, 40), intents=["i"] * 40)
 
     with pytest.raises(SuiteError, match="all queries have intent=i: evidence needs more than one cluster"):
         town.gate(BY_EVIDENCE, **CLUSTER)

@@ -4,7 +4,7 @@ import pytest
 
 
 @pytest.fixture
-def red(shop):
+def make_red_shop(shop):
     """A shop whose q02 had this ranking when it was accepted, and has that one now; all documents are judged."""
 
     def make(before, now, *rules, metric="nDCG@10"):
@@ -37,8 +37,8 @@ def evidence(shop):
     return pytest.fail("q02 is in no list")
 
 
-def test_it_is_the_document_that_fell_and_not_one_that_rose(red):
-    shop = red(["fair", "good"], ["good", "bad1"])
+def test_it_is_the_document_that_fell_and_not_one_that_rose(make_red_shop):
+    shop = make_red_shop(["fair", "good"], ["good", "bad1"])
 
     assert evidence(shop) == ("fair", 1, None)
     shop.result.stdout.fnmatch_lines(["*document that fell *", '*q02 "words 2" *fair (grade 2) #1 *not in top 10'])
@@ -55,11 +55,11 @@ def test_it_is_the_document_that_fell_and_not_one_that_rose(red):
         pytest.param("AP", ["good", "bad1", "fair"], ["good", "bad1", "bad2"], ("fair", 3, None), id="the best stayed"),
     ],
 )
-def test_it_is_the_document_that_cost_this_metric_most(red, metric, before, now, expected):
-    assert evidence(red(before, now, metric=metric)) == expected
+def test_it_is_the_document_that_cost_this_metric_most(make_red_shop, metric, before, now, expected):
+    assert evidence(make_red_shop(before, now, metric=metric)) == expected
 
 
-def test_compared_with_a_file_it_is_the_document_whose_fall_weighs_most(red):
+def test_compared_with_a_file_it_is_the_document_whose_fall_weighs_most(make_red_shop):
     rule = "no_regression: {metric: nDCG@10, tolerance: 0.1%, decide_by: observed, against: {run: before.txt}}"
 
-    assert evidence(red(["fair", "good"], ["good", "bad1"], rule)) == ("fair", 1, None)
+    assert evidence(make_red_shop(["fair", "good"], ["good", "bad1"], rule)) == ("fair", 1, None)

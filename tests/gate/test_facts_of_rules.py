@@ -53,7 +53,7 @@ THEIRS = "slack: {metric: nDCG@10, slack: 5%}"
 
 
 @pytest.fixture
-def ruled(shop):
+def load_with_rules(shop):
     """A suite with an accepted baseline and these rules, loaded; and the registry of its folder."""
     shop.accept()
     (shop.path / "conftest.py").write_text(PLUGIN)
@@ -82,42 +82,43 @@ PAIRS = [
 ]
 
 
-def test_plan_says_of_it_what_it_says_of_a_built_in_rule(ruled):
+def test_plan_says_of_it_what_it_says_of_a_built_in_rule(load_with_rules):
     for built_in, theirs in PAIRS:
-        expected, found = (outlooks_of(*ruled(rule)) for rule in (built_in, theirs))
+        expected, found = (outlooks_of(*load_with_rules(rule)) for rule in (built_in, theirs))
 
         assert len(found) > 0
         assert all(outlook.tolerance is not None for outlook in found)
         assert [replace(each, check=None) for each in found] == [replace(each, check=None) for each in expected]
     wrong = [
-        list(find_tolerances_of_nothing(outlooks_of(*ruled(rule.replace("5%", "0%"))))) for rule in (BUILT_IN, THEIRS)
+        list(find_tolerances_of_nothing(outlooks_of(*load_with_rules(rule.replace("5%", "0%")))))
+        for rule in (BUILT_IN, THEIRS)
     ]
     assert len(wrong[0]) == len(wrong[1])
 
 
-def test_a_tolerance_for_a_value_that_no_query_has_and_weights_that_the_suite_lacks_are_mistakes(ruled, shop):
-    suite, registry = ruled("slack: {metric: nDCG@10, per: segment, slack: {haed: 10%, default: 5%}}")
+def test_a_tolerance_for_a_value_that_no_query_has_and_weights_that_the_suite_lacks_are_mistakes(load_with_rules, shop):
+    suite, registry = load_with_rules("slack: {metric: nDCG@10, per: segment, slack: {haed: 10%, default: 5%}}")
     with pytest.raises(SuiteError, match="no query has segment=haed"):
         outlooks_of(suite, registry)
 
     shop.suite = shop.suite.replace("weight: searches\n", "")
-    suite, registry = ruled(THEIRS.replace("}", ", by_traffic: true}"))
+    suite, registry = load_with_rules(THEIRS.replace("}", ", by_traffic: true}"))
     with pytest.raises(SuiteError, match="is weighted, but the suite does not say"):
         outlooks_of(suite, registry)
 
 
-def test_a_share_that_nothing_can_exceed_is_named(ruled):
+def test_a_share_that_nothing_can_exceed_is_named(load_with_rules):
     for losers, can_never_fail in (("10", True), ("100%", True), ("9", False)):
-        suite, registry = ruled(THEIRS.replace("}", f", losers: {losers}}}"))
+        suite, registry = load_with_rules(THEIRS.replace("}", f", losers: {losers}}}"))
         queries = read_suite_queries(suite, registry)
         notes = find_checks_that_cannot_fail(select_rule_checks(plan_checks(suite, queries)), queries)
 
         assert any("can never fail" in note for note in notes) == can_never_fail, losers
 
 
-def test_what_it_compares_with_is_fetched(ruled, shop):
+def test_what_it_compares_with_is_fetched(load_with_rules, shop):
     (shop.path / "other.txt").write_text((shop.path / "rankings.txt").read_text())
-    suite, registry = ruled("slack: {metric: nDCG@10, against: {run: other.txt}}")
+    suite, registry = load_with_rules("slack: {metric: nDCG@10, against: {run: other.txt}}")
 
     assert run_gate(suite, registry=registry).verdict == "pass"
     (shop.path / "other.txt").unlink()

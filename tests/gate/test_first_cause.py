@@ -78,7 +78,7 @@ def job(pytester, monkeypatch, engine):
 
 
 @pytest.fixture
-def accepted(job, accepted_baselines):
+def accepted_shop(job, accepted_baselines):
     if not accepted_baselines.exists():
         job.accept()
         shutil.copytree(job.folder / "baselines", accepted_baselines)
@@ -91,7 +91,7 @@ def first(result):
     return result.diagnoses[0].headline
 
 
-def printed(done):
+def join_lines(done):
     """The terminal's text with its broken lines joined."""
     return re.sub(r"\n +", " ", done.stdout.str())
 
@@ -145,11 +145,11 @@ ANALYZER = "the index changed since the baseline: title.analyzer: english -> nos
     ids=["a boost", "a misspelled field", "an analyzer", "a field", "documents"],
 )
 def test_what_somebody_changed_is_the_first_cause_although_the_index_was_rebuilt(
-    accepted, engine, change, fields, cause
+    accepted_shop, engine, change, fields, cause
 ):
     change(engine)
 
-    result = accepted.run(query=searching(*fields))
+    result = accepted_shop.run(query=searching(*fields))
 
     assert first(result) == cause
     kinds = [diagnosis.kind for diagnosis in result.diagnoses]
@@ -158,13 +158,13 @@ def test_what_somebody_changed_is_the_first_cause_although_the_index_was_rebuilt
     assert ("number of documents (300)" in result.cause.rebuilt) == (change is not drop_half_of_the_documents)
 
 
-def test_a_request_comes_before_an_index_that_changed_too_and_another_host_comes_last(accepted, engine):
+def test_a_request_comes_before_an_index_that_changed_too_and_another_host_comes_last(accepted_shop, engine):
     use_another_analyzer(engine)
-    both = accepted.run(query=searching("title^5", "body"))
+    both = accepted_shop.run(query=searching("title^5", "body"))
     other = ShopEngine()
     use_another_analyzer(other)
     try:
-        result = accepted.run({"opensearch": f"{other.url}/products", "query": searching("title", "body")})
+        result = accepted_shop.run({"opensearch": f"{other.url}/products", "query": searching("title", "body")})
     finally:
         other.close()
 
@@ -175,24 +175,24 @@ def test_a_request_comes_before_an_index_that_changed_too_and_another_host_comes
     )
 
 
-def test_the_terminal_says_in_one_line_what_changed_and_nothing_where_nothing_did(accepted, engine):
-    kept = {path.name: path.read_bytes() for path in (accepted.folder / "baselines").iterdir()}
-    same_index = accepted.pytest()
+def test_the_terminal_says_in_one_line_what_changed_and_nothing_where_nothing_did(accepted_shop, engine):
+    kept = {path.name: path.read_bytes() for path in (accepted_shop.folder / "baselines").iterdir()}
+    same_index = accepted_shop.pytest()
     engine.build()
-    new_index = accepted.pytest("--ireval-update")
-    green = accepted.pytest(query=searching("title^1.1", "body"))
-    red = accepted.pytest(query=searching("title^5", "body"))
+    new_index = accepted_shop.pytest("--ireval-update")
+    green = accepted_shop.pytest(query=searching("title^1.1", "body"))
+    red = accepted_shop.pytest(query=searching("title^5", "body"))
 
     assert (new_index.ret, green.ret, red.ret) == (0, 0, 1)
-    assert "since the baseline" not in printed(same_index)
-    assert f"since the baseline: {REBUILT}\n" in printed(new_index)
+    assert "since the baseline" not in join_lines(same_index)
+    assert f"since the baseline: {REBUILT}\n" in join_lines(new_index)
     assert "look at this" not in new_index.stdout.str()
-    assert {path.name: path.read_bytes() for path in (accepted.folder / "baselines").iterdir()} == kept
+    assert {path.name: path.read_bytes() for path in (accepted_shop.folder / "baselines").iterdir()} == kept
     changed = "the request changed (query.multi_match.fields[0]: title -> title^1.1)"
-    assert f"since the baseline: {changed}; {REBUILT}" in printed(green)
+    assert f"since the baseline: {changed}; {REBUILT}" in join_lines(green)
     changed = "query.multi_match.fields[0]: title -> title^5"
-    assert f"likely cause: the request changed since the baseline: {changed}" in printed(red)
-    assert f"inputs: rankings changed; the request changed ({changed}); {REBUILT};" in printed(red)
+    assert f"likely cause: the request changed since the baseline: {changed}" in join_lines(red)
+    assert f"inputs: rankings changed; the request changed ({changed}); {REBUILT};" in join_lines(red)
 
 
 def test_a_field_that_the_mapping_lacks_is_named_without_a_baseline_and_once_in_a_green_run(job):
@@ -208,18 +208,18 @@ def test_a_field_that_the_mapping_lacks_is_named_without_a_baseline_and_once_in_
     assert said not in later.notes
 
 
-def test_settings_that_move_scores_are_named_and_others_are_no_change(accepted, engine):
+def test_settings_that_move_scores_are_named_and_others_are_no_change(accepted_shop, engine):
     engine.settings = {"number_of_replicas": "2", "refresh_interval": "30s", "provided_name": "products-7"}
     engine.mapping["_meta"] = {"built": "2027-03-02T04:00:00Z"}
-    harmless = accepted.run()
+    harmless = accepted_shop.run()
     engine.documents = dict([*make_catalogue().items()][:-4])
-    few_less = accepted.run()
+    few_less = accepted_shop.run()
     engine.settings = {"number_of_shards": "5"}
 
     assert (harmless.diagnoses, harmless.cause.rebuilt) == ((), REBUILT)
     assert few_less.cause.index == ""
     assert "the index has 296 documents; when the baseline was accepted it had 300" in few_less.notes
-    assert accepted.run().cause.index == "index.number_of_shards: 1 -> 5"
+    assert accepted_shop.run().cause.index == "index.number_of_shards: 1 -> 5"
 
 
 def test_long_lists_of_the_analysis_are_compared_by_their_hash(job, engine):
@@ -287,7 +287,7 @@ def test_no_secret_is_in_the_baseline_or_in_what_changed(job, engine, monkeypatc
 
     assert done.ret == 1
     assert "openAI" not in done.stdout.str()
-    assert "pipeline mix.request_processors[0].ml.model: a -> b" in printed(done)
+    assert "pipeline mix.request_processors[0].ml.model: a -> b" in join_lines(done)
     written = [path for folder in ("baselines", "ireval-report") for path in (job.folder / folder).iterdir()]
     texts = {path.name: path.read_text() for path in written if path.suffix != ".zip"}
     assert {"results.json", "index.html", "summary.md"} < texts.keys()

@@ -16,7 +16,7 @@ def compare_lists(folder, grades, now, before, *rules, **keys):
     return run_suite(folder, *rules, source="{run: now.txt}", depth=20, **keys).outcomes
 
 
-def observed(metric, tolerance="0%"):
+def rule_for(metric, tolerance="0%"):
     return f"no_regression: {{metric: {metric}, tolerance: {tolerance}, decide_by: observed, against: {BEFORE}}}"
 
 
@@ -36,8 +36,8 @@ BELOW = {
 def test_which_documents_count_as_judged_is_said_where_there_are_some_below_the_cutoff(tmp_path):
     without = {**BELOW, "now": {"q": ["u1", "a", "best"]}, "before": {"q": ["best", "a", "u1"]}}
 
-    _, compared = compare_lists(tmp_path, *BELOW.values(), observed("nDCG@3"))
-    _, compared_without = compare_lists(tmp_path, *without.values(), observed("nDCG@3"))
+    _, compared = compare_lists(tmp_path, *BELOW.values(), rule_for("nDCG@3"))
+    _, compared_without = compare_lists(tmp_path, *without.values(), rule_for("nDCG@3"))
 
     assert (
         "1 unjudged document affects this figure: the change is between -0.307 and +0.000, whatever grade it gets "
@@ -59,7 +59,7 @@ def test_a_fall_is_not_called_certain_where_grades_could_bring_it_within_the_tol
     """Were u relevant, the mean of the baseline would be larger, and so would 7% of it."""
     judged = {query: {**grades, **dict.fromkeys("acdefgh", 0)} for query, grades in LATE["judgments"].items()}
     later = {query: {**grades, "u": 1} for query, grades in judged.items()}
-    rule = observed("DCG@10", "7%")
+    rule = rule_for("DCG@10", "7%")
 
     _, red = compare_lists(tmp_path, judged, LATE["now"], LATE["before"], rule)
     _, after_judging = compare_lists(tmp_path, later, LATE["now"], LATE["before"], rule)
@@ -73,7 +73,7 @@ def test_no_bounds_of_a_mean_are_shown_beside_a_sum(tmp_path):
     """NumRelRet fell by 1, from 2 to 1: bounds of the mean over queries are not those of this figure. P@3 has them."""
     lists = [{"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": ["u1"], "q2": ["b", "u2"]}, {"q1": ["a"], "q2": ["b", "v"]}]
 
-    _, of_a_sum, of_a_mean = compare_lists(tmp_path, *lists, observed("NumRelRet"), observed("P@3"))
+    _, of_a_sum, of_a_mean = compare_lists(tmp_path, *lists, rule_for("NumRelRet"), rule_for("P@3"))
     assert (of_a_sum.verdict, of_a_mean.verdict) == ("fail", "fail")
     assert [fact for fact in of_a_sum.facts if "unjudged" in fact] == []
     assert bounds_in(of_a_mean) == ("-0.333", "+0.167")
@@ -82,6 +82,6 @@ def test_no_bounds_of_a_mean_are_shown_beside_a_sum(tmp_path):
 def test_the_note_on_judged_documents_says_what_becomes_of_the_others(tmp_path):
     judgments = "{file: judgments.txt, unjudged: removed}"
 
-    inputs, _ = compare_lists(tmp_path, *BELOW.values(), observed("nDCG@3"), judgments=judgments)
+    inputs, _ = compare_lists(tmp_path, *BELOW.values(), rule_for("nDCG@3"), judgments=judgments)
 
     assert "67% of the first 3 documents are judged; the others are removed" in inputs.facts

@@ -37,7 +37,7 @@ def run(folder, *arguments, **more):
     )
 
 
-def reversed_lists(folder):
+def read_first_document(folder):
     """The first document of q01 as baselines in a folder have it; None for a suite without one."""
     found = {}
     for suite in ("shop", "blog"):
@@ -70,7 +70,7 @@ def home(tmp_path_factory, shop_in):
         shop.rankings[query].reverse()
     shop.write()
     (template / "blog.ireval.yaml").write_text(shop.suite.replace("suite: shop", "suite: blog"))
-    assert reversed_lists(template) == BEFORE
+    assert read_first_document(template) == BEFORE
     return home
 
 
@@ -94,7 +94,7 @@ def test_a_run_that_is_disturbed_at_any_moment(kind, step, home):
 def wrong(folder, kind, moment):
     """What must not be after a run that was disturbed, with the moment."""
     printed = Path(f"{folder}.txt").read_text()
-    baselines = reversed_lists(folder)  # each can be read, whole
+    baselines = read_first_document(folder)  # each can be read, whole
     problems = []
     if not (baselines["shop"] in (OLD, NEW) and baselines["blog"] in (None, NEW)):
         problems.append(f"baselines are {baselines}")
@@ -142,7 +142,7 @@ def wrong_results(folder, moment, baselines):
         yield "the results say pass, and not all was accepted"
 
 
-def copied(home, name):
+def copy_home(home, name):
     folder = home / name
     subprocess.run(["cp", "-R", home / "template", folder], check=True)
     return folder
@@ -153,13 +153,13 @@ def copied(home, name):
 def test_a_program_that_is_ended_at_a_random_moment(number, home):
     chance = random.Random(int(number))
     for attempt in range(4):
-        folder = copied(home, f"{number.name}-{attempt}")
+        folder = copy_home(home, f"{number.name}-{attempt}")
         process = run(folder, *ACCEPTING)
         time.sleep(0.5 + 2 * chance.random())
         process.send_signal(number)
         process.communicate()
 
-        baselines = reversed_lists(folder)
+        baselines = read_first_document(folder)
         assert baselines["shop"] in (OLD, NEW)
         assert baselines["blog"] in (None, NEW)
         if process.returncode == 0:  # it had ended
@@ -187,7 +187,7 @@ def test_a_program_that_a_source_runs_ends_with_pytest(number, tmp_path, shop_in
     (tmp_path / "search.py").write_text(PROGRAM)
     shop.change(("{run: rankings.txt}", f"{{command: [{sys.executable}, search.py]}}"))
     process = run(tmp_path, "--ireval", preexec_fn=hanging_up_ends)
-    pids = waited_for(tmp_path / "pids", process).split()
+    pids = wait_for(tmp_path / "pids", process).split()
 
     process.send_signal(number)
     process.communicate()
@@ -202,7 +202,7 @@ def hanging_up_ends():
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-def waited_for(path, process):
+def wait_for(path, process):
     """The text of a file that a process writes before it ends."""
     while not path.exists():
         assert process.poll() is None, process.stdout.read()

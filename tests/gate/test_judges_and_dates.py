@@ -15,7 +15,7 @@ from pytest_ireval.results.suite_result import JudgmentAges
 TODAY = date(2026, 10, 2)
 
 
-def judged(**columns):
+def make_judgments(**columns):
     """Judgments with these further columns."""
     size = len(next(iter(columns.values())))
     ids = {"query": ["q"] * size, "document": [f"d{n}" for n in range(size)], "grade": [n % 3 for n in range(size)]}
@@ -48,17 +48,19 @@ def judged(**columns):
     ],
 )
 def test_ages_are_those_of_the_day_of_the_run(dates, ages, words):
-    assert measure_judgment_ages(judged(date=dates), TODAY) == ages
+    assert measure_judgment_ages(make_judgments(date=dates), TODAY) == ages
     assert describe_ages(ages) == words
 
 
 def test_judgments_without_dates_have_no_age():
-    assert measure_judgment_ages(judged(date=["", "?"]), TODAY) is None
+    assert measure_judgment_ages(make_judgments(date=["", "?"]), TODAY) is None
 
 
 def test_a_model_is_called_by_its_name_and_prompt_and_few_judges_are_kept():
-    several = judged(judge=["ann", "bot", "bot", ""], model=["", "m 7", "m 7", ""], prompt=["", "1a2b", "1a2b", ""])
-    many = judged(judge=[f"judge {n:02}" for n in range(25)])
+    several = make_judgments(
+        judge=["ann", "bot", "bot", ""], model=["", "m 7", "m 7", ""], prompt=["", "1a2b", "1a2b", ""]
+    )
+    many = make_judgments(judge=[f"judge {n:02}" for n in range(25)])
 
     assert fingerprint_judgments(several).judges == {"ann": 1, "m 7, prompt 1a2b": 2}
     kept = fingerprint_judgments(many).judges
@@ -74,7 +76,7 @@ def write_judgments(shop, model, grades):
 
 
 @pytest.fixture
-def accepted(shop, monkeypatch):
+def accepted_shop(shop, monkeypatch):
     """Accepted with the judgments of model A; half a year later another ranking comes."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1788220800")  # 2026-09-01
     shop.change(("judgments: judgments.txt", "judgments: judgments.tsv"))
@@ -89,10 +91,10 @@ def accepted(shop, monkeypatch):
 CHANGED = "the judge changed since the baseline: A, prompt p1 (40 judgments) to B, prompt p1 (40 judgments)"
 
 
-def test_a_new_model_is_named_where_a_check_is_red_and_every_report_says_how_old_judgments_are(accepted, ireval):
-    write_judgments(accepted, "B", lambda query, grade: 2 if query == "q08" and grade == 1 else grade)
-    text = accepted.run().stdout.str()
-    (suite,) = accepted.results()["suites"]
+def test_a_new_model_is_named_where_a_check_is_red_and_every_report_says_how_old_judgments_are(accepted_shop, ireval):
+    write_judgments(accepted_shop, "B", lambda query, grade: 2 if query == "q08" and grade == 1 else grade)
+    text = accepted_shop.run().stdout.str()
+    (suite,) = accepted_shop.results()["suites"]
 
     assert [each["headline"] for each in suite["diagnoses"] if each["kind"] == "judges_changed"] == [CHANGED]
     assert suite["cause"]["judges"] == "A, prompt p1 (40 judgments) to B, prompt p1 (40 judgments)"
@@ -101,17 +103,17 @@ def test_a_new_model_is_named_where_a_check_is_red_and_every_report_says_how_old
     assert f"judgments: {line}" in text
     assert suite["judgment_ages"]["median_days"] == 184
     for name in ("index.html", "summary.md"):
-        assert line in (accepted.path / "ireval-report" / name).read_text(), name
-    assert "judges: A, prompt p1 (40)" in ireval("baseline", "show", accepted.path / "shop.ireval.yaml").out
+        assert line in (accepted_shop.path / "ireval-report" / name).read_text(), name
+    assert "judges: A, prompt p1 (40)" in ireval("baseline", "show", accepted_shop.path / "shop.ireval.yaml").out
 
 
-def test_the_same_model_is_no_cause_and_one_that_changes_no_grade_is_no_diagnosis(accepted):
-    accepted.run()
-    assert "judges" not in json.dumps(accepted.results()["suites"][0]["diagnoses"])
-    assert accepted.results()["suites"][0]["cause"].get("judges", "") == ""
-    write_judgments(accepted, "B", lambda _, grade: grade)
-    accepted.run()
+def test_the_same_model_is_no_cause_and_one_that_changes_no_grade_is_no_diagnosis(accepted_shop):
+    accepted_shop.run()
+    assert "judges" not in json.dumps(accepted_shop.results()["suites"][0]["diagnoses"])
+    assert accepted_shop.results()["suites"][0]["cause"].get("judges", "") == ""
+    write_judgments(accepted_shop, "B", lambda _, grade: grade)
+    accepted_shop.run()
 
-    (suite,) = accepted.results()["suites"]
+    (suite,) = accepted_shop.results()["suites"]
     assert suite["cause"]["judges"]
     assert [each for each in suite["diagnoses"] if each["kind"] == "judges_changed"] == []

@@ -5,7 +5,7 @@ import statistics
 import pytest
 
 
-def accepted(shop):
+def list_acceptances(shop):
     return shop.baseline().acceptances
 
 
@@ -22,7 +22,7 @@ def test_a_second_acceptance_has_those_of_every_mean_that_a_rule_compares_and_th
     assert shop.run("--ireval-update", "--ireval-reason", "reranker").ret == 0
 
     moved = [values(shop)[query] - before[query] for query in sorted(before)]
-    first, spreads = (each.spreads for each in accepted(shop))
+    first, spreads = (each.spreads for each in list_acceptances(shop))
     assert dict(first) == {}
     assert list(spreads) == ["nDCG@10", "nDCG@10 segment=tail"]  # nothing moved in the head, and no rule is about P@3
     assert spreads["nDCG@10"] == pytest.approx(statistics.stdev(moved), rel=1e-5)
@@ -35,4 +35,4 @@ def test_where_only_judgments_changed_nothing_moved(shop):
     shop.write()
     assert shop.run("--ireval-update", "--ireval-reason", "judged again").ret == 0
 
-    assert [dict(each.spreads) for each in accepted(shop)] == [{}, {}]
+    assert [dict(each.spreads) for each in list_acceptances(shop)] == [{}, {}]

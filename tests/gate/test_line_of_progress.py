@@ -16,7 +16,7 @@ AT_ONCE = (
 )
 
 
-def lines(*moments, isatty=True, verbosity=0):
+def make_progress(*moments, isatty=True, verbosity=0):
     """The progress with the moments at which the clock is read, and the list of lines that it writes."""
     written = []
     reporter = SimpleNamespace(isatty=isatty, ensure_newline=lambda: None, write_line=written.append)
@@ -26,7 +26,7 @@ def lines(*moments, isatty=True, verbosity=0):
 
 
 def test_a_long_run_shows_its_rate_and_the_time_left():
-    asking, written = lines(100.0, 100.2, 110.0, 110.1, 120.0)
+    asking, written = make_progress(100.0, 100.2, 110.0, 110.1, 120.0)
     asking.expect(5000, "queries")
     asking.advance(10)
     asking.advance(490)
@@ -41,7 +41,7 @@ def test_a_long_run_shows_its_rate_and_the_time_left():
 
 def test_only_a_terminal_shows_them_and_not_with_q():
     for quiet in {"isatty": False}, {"verbosity": -1}:
-        asking, written = lines(100.0, 110.0, **quiet)
+        asking, written = make_progress(100.0, 110.0, **quiet)
         asking.expect(5000, "queries")
         asking.advance(490)
 
@@ -49,7 +49,7 @@ def test_only_a_terminal_shows_them_and_not_with_q():
 
 
 def test_reading_files_is_not_asking():
-    asking, written = lines(100.0, 110.0, 110.0, 120.0)
+    asking, written = make_progress(100.0, 110.0, 110.0, 120.0)
     asking.expect(1 << 20, "reading rankings")
     asking.advance(1 << 19)
     asking.expect(2, "queries")

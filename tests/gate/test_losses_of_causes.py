@@ -8,7 +8,7 @@ LATENCY = "no_regression: {metric: Latency, tolerance: 5%, on_fail: fail}"
 
 
 @pytest.fixture
-def timed(shop):
+def make_timed_shop(shop):
     """A shop with times; half of its queries are 1 ms slower now, and the others take the ``others`` times."""
 
     def write_timed_suite(rule, rankings):
@@ -30,8 +30,8 @@ def timed(shop):
     return make
 
 
-def test_where_latency_fell_nothing_speaks_of_its_loss(timed):
-    shop = timed(WITHIN)
+def test_where_latency_fell_nothing_speaks_of_its_loss(make_timed_shop):
+    shop = make_timed_shop(WITHIN)
 
     assert shop.result.ret == 0
     shop.result.stdout.fnmatch_lines(["look at this: timed: the source changed, but all 10 rankings equal those of *"])
@@ -40,8 +40,8 @@ def test_where_latency_fell_nothing_speaks_of_its_loss(timed):
     assert suite["diagnoses"][0]["explained"] is None
 
 
-def test_no_document_is_the_evidence_of_a_longer_time(timed):
-    shop = timed(LATENCY, others=90, rankings="rankings.txt")
+def test_no_document_is_the_evidence_of_a_longer_time(make_timed_shop):
+    shop = make_timed_shop(LATENCY, others=90, rankings="rankings.txt")
 
     assert shop.result.ret == 1
     (outcome,) = [each for each in shop.results()["suites"][0]["outcomes"] if each["metric"] == "Latency"]

@@ -58,7 +58,7 @@ def prepare(shop):
 
 
 @pytest.fixture
-def prepared(shop):
+def prepared_shop(shop):
     prepare(shop)
     shop.accept()
     return shop
@@ -76,13 +76,13 @@ def outcomes_by_metric(shop):
     return new, {each["verdict"] for each in suite["outcomes"] if each["metric"] not in NEW}
 
 
-def test_new_rules_alone_are_errors_and_accepting_settles_it(prepared):
-    add(prepared, *NEW)
+def test_new_rules_alone_are_errors_and_accepting_settles_it(prepared_shop):
+    add(prepared_shop, *NEW)
 
-    run = prepared.run()
-    new, others = outcomes_by_metric(prepared)
-    accepting = prepared.run("--ireval-update", "--ireval-reason", "new metrics")
-    again = prepared.run()
+    run = prepared_shop.run()
+    new, others = outcomes_by_metric(prepared_shop)
+    accepting = prepared_shop.run("--ireval-update", "--ireval-reason", "new metrics")
+    again = prepared_shop.run()
 
     assert (run.ret, others) == (1, {"pass"})
     assert {name: (each["verdict"], each["headline"]) for name, each in new.items()} == {
@@ -92,7 +92,7 @@ def test_new_rules_alone_are_errors_and_accepting_settles_it(prepared):
     assert all(advice in " ".join(each["facts"]) for each in new.values())
     assert (accepting.ret, again.ret) == (0, 0), accepting.stdout.str()
     assert "accepted: shop" in accepting.stdout.str()
-    assert set(prepared.verdicts().values()) == {"pass"}
+    assert set(prepared_shop.verdicts().values()) == {"pass"}
 
 
 def test_metrics_that_need_nothing_that_is_kept_can_be_compared_at_once(shop):
@@ -116,10 +116,10 @@ def test_metrics_that_need_nothing_that_is_kept_can_be_compared_at_once(shop):
     assert set(shop.verdicts().values()) == {"pass"}
 
 
-def test_a_source_that_is_asked_more_often_than_the_baseline_was_is_compared(prepared):
-    prepared.change(("timings: times.tsv}", "timings: times.tsv, repeat: 3}"))
+def test_a_source_that_is_asked_more_often_than_the_baseline_was_is_compared(prepared_shop):
+    prepared_shop.change(("timings: times.tsv}", "timings: times.tsv, repeat: 3}"))
 
-    assert prepared.run().ret == 0
+    assert prepared_shop.run().ret == 0
 
 
 def test_a_field_that_only_the_new_metric_reads_is_an_error_of_its_rule(shop):
@@ -139,13 +139,13 @@ def test_a_field_that_only_the_new_metric_reads_is_an_error_of_its_rule(shop):
     assert shop.run().ret == 0
 
 
-def test_a_metric_that_fails_on_the_current_rankings_too_is_not_accepted(prepared):
-    (prepared.path / "products.csv").write_text("id,price\nq01-d0,3\n")
-    add(prepared, "Sellers@3")
+def test_a_metric_that_fails_on_the_current_rankings_too_is_not_accepted(prepared_shop):
+    (prepared_shop.path / "products.csv").write_text("id,price\nq01-d0,3\n")
+    add(prepared_shop, "Sellers@3")
 
-    run = prepared.run()
-    new, others = outcomes_by_metric(prepared)
-    accepting = prepared.run("--ireval-update", "--ireval-reason", "new")
+    run = prepared_shop.run()
+    new, others = outcomes_by_metric(prepared_shop)
+    accepting = prepared_shop.run("--ireval-update", "--ireval-reason", "new")
 
     assert (run.ret, accepting.ret) == (1, 1)
     assert "Sellers@3: raised KeyError: 'seller'" in new["Sellers@3"]["headline"]
@@ -153,33 +153,33 @@ def test_a_metric_that_fails_on_the_current_rankings_too_is_not_accepted(prepare
     assert others == {"pass"}
 
 
-def test_fields_of_variants_are_those_of_the_document_that_they_are(prepared):
-    prepared.change(
+def test_fields_of_variants_are_those_of_the_document_that_they_are(prepared_shop):
+    prepared_shop.change(
         ("documents: {fields: products.csv}", "documents: {fields: products.csv, collapse: {pattern: '(.*-)d'}}"),
         ("  - expect:\n      - {query: q01, document: q01-d0, top: 3}\n", ""),
     )
-    prepared.run("--ireval-update", "--ireval-reason", "groups", "--ireval-force")
-    add(prepared, "Sellers@3")
+    prepared_shop.run("--ireval-update", "--ireval-reason", "groups", "--ireval-force")
+    add(prepared_shop, "Sellers@3")
 
-    assert prepared.run().ret == 1
-    assert prepared.run("--ireval-update", "--ireval-reason", "new").ret == 0
-    assert prepared.run().ret == 0
+    assert prepared_shop.run().ret == 1
+    assert prepared_shop.run("--ireval-update", "--ireval-reason", "new").ret == 0
+    assert prepared_shop.run().ret == 0
 
 
-def test_an_anchor_that_lacks_data_is_pinned_again_after_a_forced_acceptance(prepared, ireval, monkeypatch):
-    monkeypatch.chdir(prepared.path)
+def test_an_anchor_that_lacks_data_is_pinned_again_after_a_forced_acceptance(prepared_shop, ireval, monkeypatch):
+    monkeypatch.chdir(prepared_shop.path)
     pin = ("baseline", "anchor", "shop.ireval.yaml", "--reason", "release")
     assert ireval(*pin).code == 0
-    prepared.suite += '  - no_regression: {metric: "Sellers@3", tolerance: 5%, against: anchor}\n'
-    prepared.write()
+    prepared_shop.suite += '  - no_regression: {metric: "Sellers@3", tolerance: 5%, against: anchor}\n'
+    prepared_shop.write()
 
-    assert prepared.run().ret == 1
-    error = outcomes_by_metric(prepared)[0]["Sellers@3"]
+    assert prepared_shop.run().ret == 1
+    error = outcomes_by_metric(prepared_shop)[0]["Sellers@3"]
     assert error["headline"] == "the anchor holds no fields of documents, which Sellers@3 needs"
     assert "first accept the baseline with --ireval-force" in " ".join(error["facts"])
-    prepared.run("--ireval-update", "--ireval-force", "--ireval-reason", "new")
+    prepared_shop.run("--ireval-update", "--ireval-force", "--ireval-reason", "new")
     assert ireval(*pin).code == 0
-    assert prepared.run().ret == 0
+    assert prepared_shop.run().ret == 0
 
 
 def test_a_branch_that_brings_such_metrics_lowers_nothing_until_it_lowers_another(branch):

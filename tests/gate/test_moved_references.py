@@ -18,7 +18,7 @@ def write_lists(branch, name, broken=()):
 
 
 @pytest.fixture
-def referred(branch):
+def comparing_branch(branch):
     """On ``main`` a rule compares with ``accepted.txt``, which lists every document at its best place."""
     write_lists(branch, "accepted.txt")
     branch.begin_with((branch.shop.suite.partition("rules:\n")[2], RULE))
@@ -36,32 +36,32 @@ def say(branch, *, fails=True):
     return lowering.verdict, lowering.warning, lowering.headline
 
 
-def test_a_replaced_file_is_compared_with_that_of_the_base(referred):
-    write_lists(referred, "accepted.txt", ["q01", "q02"])
-    write_lists(referred, "rankings.txt", ["q01", "q02"])
-    referred.commit("both are worse")
+def test_a_replaced_file_is_compared_with_that_of_the_base(comparing_branch):
+    write_lists(comparing_branch, "accepted.txt", ["q01", "q02"])
+    write_lists(comparing_branch, "rankings.txt", ["q01", "q02"])
+    comparing_branch.commit("both are worse")
 
-    red = referred.outcome(*FAILS)
-    warned = referred.outcome()
+    red = comparing_branch.outcome(*FAILS)
+    warned = comparing_branch.outcome()
 
     said = f"the branch lowers what {NAME} compares with (run: accepted.txt): nDCG@10 1.0000 -> 0.9228 on all"
     assert (red["verdict"], red["headline"]) == ("fail", said)
     assert red["numbers"]["baseline"] == 1
     assert [query["query"] for query in red["queries"]] == ["q01", "q02"]
     assert red["sentence"] == (
-        f"Baseline is the reference at {referred.base}, the merge base with main; now is that of this branch."
+        f"Baseline is the reference at {comparing_branch.base}, the merge base with main; now is that of this branch."
     )
-    assert referred.shop.verdicts()[NAME] == "pass"
-    assert (referred.said.ret, warned["verdict"], warned["warning"]) == (0, "pass", True)
-    summary = (referred.path / "ireval-report/summary.md").read_text().replace("\u200b", "")
+    assert comparing_branch.shop.verdicts()[NAME] == "pass"
+    assert (comparing_branch.said.ret, warned["verdict"], warned["warning"]) == (0, "pass", True)
+    summary = (comparing_branch.path / "ireval-report/summary.md").read_text().replace("\u200b", "")
     assert f"**Safe to land, with 1 warning**: all 3 checks passed; but {said}" in summary
 
 
-def test_another_file_is_compared_with_the_one_that_was_named(referred):
-    write_lists(referred, "broken.txt", ["q01"])
-    referred.shop.change(("accepted.txt", "broken.txt"))
+def test_another_file_is_compared_with_the_one_that_was_named(comparing_branch):
+    write_lists(comparing_branch, "broken.txt", ["q01"])
+    comparing_branch.shop.change(("accepted.txt", "broken.txt"))
 
-    assert say(referred) == (
+    assert say(comparing_branch) == (
         "fail",
         False,
         f"the branch lowers what {NAME} compares with (run: broken.txt; at the base: run: accepted.txt): "
@@ -75,80 +75,80 @@ def search(text):
 """
 
 
-def test_what_cannot_be_compared_is_named_and_counts_as_lower(referred):
-    (referred.path / "lists.py").write_text(FUNCTION)
-    (referred.path / ".gitignore").write_text("ireval-report/\n__pycache__/\nnightly.txt\n")
-    write_lists(referred, "nightly.txt")
-    referred.begin_with(("accepted.txt", "nightly.txt"))
-    referred.shop.change(("{run: nightly.txt}", "{python: 'lists:search'}"))
+def test_what_cannot_be_compared_is_named_and_counts_as_lower(comparing_branch):
+    (comparing_branch.path / "lists.py").write_text(FUNCTION)
+    (comparing_branch.path / ".gitignore").write_text("ireval-report/\n__pycache__/\nnightly.txt\n")
+    write_lists(comparing_branch, "nightly.txt")
+    comparing_branch.begin_with(("accepted.txt", "nightly.txt"))
+    comparing_branch.shop.change(("{run: nightly.txt}", "{python: 'lists:search'}"))
 
-    found = gate(referred)
+    found = gate(comparing_branch)
 
     assert (found.verdict, found.headline) == (
         "fail",
-        f"{NAME} compares with another reference than at {referred.base}, the merge base with main: "
+        f"{NAME} compares with another reference than at {comparing_branch.base}, the merge base with main: "
         "python: lists:search; at the base: run: nightly.txt",
     )
     assert found.facts[0].endswith("which cannot be compared: run: nightly.txt git has no such file")
 
 
-def test_a_file_behind_a_link_is_compared_as_well(referred):
-    write_lists(referred, "released.txt")
-    (referred.path / "accepted.txt").unlink()
-    (referred.path / "accepted.txt").symlink_to("released.txt")
-    referred.begin_with()
-    write_lists(referred, "released.txt", ["q01"])
+def test_a_file_behind_a_link_is_compared_as_well(comparing_branch):
+    write_lists(comparing_branch, "released.txt")
+    (comparing_branch.path / "accepted.txt").unlink()
+    (comparing_branch.path / "accepted.txt").symlink_to("released.txt")
+    comparing_branch.begin_with()
+    write_lists(comparing_branch, "released.txt", ["q01"])
 
-    assert say(referred)[2].endswith("compares with (run: accepted.txt): nDCG@10 1.0000 -> 0.9614 on all")
+    assert say(comparing_branch)[2].endswith("compares with (run: accepted.txt): nDCG@10 1.0000 -> 0.9614 on all")
 
 
-def test_lists_that_are_compared_as_lists_are_only_named(referred):
+def test_lists_that_are_compared_as_lists_are_only_named(comparing_branch):
     churn = "  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 9, against: {run: accepted.txt}}\n"
-    referred.begin_with((RULE, churn))
-    write_lists(referred, "accepted.txt", ["q01", "q02"])
+    comparing_branch.begin_with((RULE, churn))
+    write_lists(comparing_branch, "accepted.txt", ["q01", "q02"])
 
-    found = gate(referred)
+    found = gate(comparing_branch)
 
     assert (found.verdict, found.warning) == ("pass", False)
     assert list(found.facts) == ["also changed: what churn::RBO compares with (run: accepted.txt)"]
 
 
-def rename(referred):
-    referred.git("mv", "accepted.txt", "released.txt")
-    referred.shop.change(("accepted.txt", "released.txt"))
+def rename(comparing_branch):
+    comparing_branch.git("mv", "accepted.txt", "released.txt")
+    comparing_branch.shop.change(("accepted.txt", "released.txt"))
 
 
-def improve(referred):
-    path = referred.path / "accepted.txt"
+def improve(comparing_branch):
+    path = comparing_branch.path / "accepted.txt"
     path.write_text(path.read_text().replace("q01-d3", "q01-d9"))
 
 
-def change_other_lines(referred):
-    referred.shop.change(("depth: 10", "depth: 10\n# a comment"))
-    write_lists(referred, "rankings.txt", ["q01"])
+def change_other_lines(comparing_branch):
+    comparing_branch.shop.change(("depth: 10", "depth: 10\n# a comment"))
+    write_lists(comparing_branch, "rankings.txt", ["q01"])
 
 
 @pytest.mark.parametrize("change", [improve, change_other_lines, rename])
-def test_a_reference_that_is_as_good_lowers_nothing(referred, change):
-    change(referred)
-    referred.commit("something")
+def test_a_reference_that_is_as_good_lowers_nothing(comparing_branch, change):
+    change(comparing_branch)
+    comparing_branch.commit("something")
 
-    assert say(referred)[:2] == ("pass", False)
+    assert say(comparing_branch)[:2] == ("pass", False)
 
 
-def test_a_file_that_git_does_not_have_is_nobody_s_change(referred):
-    (referred.path / ".gitignore").write_text("ireval-report/\n__pycache__/\nnightly.txt\n")
-    write_lists(referred, "nightly.txt")
-    referred.begin_with(("accepted.txt", "nightly.txt"))
-    write_lists(referred, "nightly.txt", ["q01"])
+def test_a_file_that_git_does_not_have_is_nobody_s_change(comparing_branch):
+    (comparing_branch.path / ".gitignore").write_text("ireval-report/\n__pycache__/\nnightly.txt\n")
+    write_lists(comparing_branch, "nightly.txt")
+    comparing_branch.begin_with(("accepted.txt", "nightly.txt"))
+    write_lists(comparing_branch, "nightly.txt", ["q01"])
 
-    outcome = gate(referred)
+    outcome = gate(comparing_branch)
 
     assert (outcome.verdict, outcome.warning, outcome.facts) == ("pass", False, ())
 
 
 @pytest.fixture
-def anchored(branch, ireval, monkeypatch):
+def anchored_branch(branch, ireval, monkeypatch):
     """On ``main`` a rule compares with an anchor; ``pin`` moves it to what is accepted."""
     monkeypatch.chdir(branch.path)
 
@@ -162,17 +162,19 @@ def anchored(branch, ireval, monkeypatch):
     return branch
 
 
-def test_an_anchor_that_a_branch_moves_down_is_as_a_lowered_baseline(anchored):
-    kept = {path: path.read_bytes() for path in (anchored.path / "baselines").iterdir() if "anchor" not in path.name}
-    anchored.accept("--ireval-force", q10="n1 n2 n3")
-    anchored.pin()
-    anchored.commit("both")
-    both = say(anchored)
+def test_an_anchor_that_a_branch_moves_down_is_as_a_lowered_baseline(anchored_branch):
+    kept = {
+        path: path.read_bytes() for path in (anchored_branch.path / "baselines").iterdir() if "anchor" not in path.name
+    }
+    anchored_branch.accept("--ireval-force", q10="n1 n2 n3")
+    anchored_branch.pin()
+    anchored_branch.commit("both")
+    both = say(anchored_branch)
     for path, content in kept.items():  # the baseline itself is that of the base again
         path.write_bytes(content)
-    anchored.commit("only the anchor")
-    anchor = say(anchored)
-    warned = say(anchored, fails=False)
+    anchored_branch.commit("only the anchor")
+    anchor = say(anchored_branch)
+    warned = say(anchored_branch, fails=False)
 
     lowered = (
         "the branch lowers what no_regression::nDCG_10.all.release compares with (the anchor): "
@@ -185,12 +187,12 @@ def test_an_anchor_that_a_branch_moves_down_is_as_a_lowered_baseline(anchored):
     assert warned[:2] == ("pass", True)
 
 
-def test_an_anchor_that_stays_is_not_named_and_one_that_moves_to_something_as_good_is_and_no_more(anchored):
-    anchored.accept(q10="d0 d1 d2 n1")
-    stays = gate(anchored)
-    anchored.pin()
-    anchored.commit("the next release")
-    moves = gate(anchored)
+def test_an_anchor_that_stays_is_not_named_and_one_that_moves_to_something_as_good_is_and_no_more(anchored_branch):
+    anchored_branch.accept(q10="d0 d1 d2 n1")
+    stays = gate(anchored_branch)
+    anchored_branch.pin()
+    anchored_branch.commit("the next release")
+    moves = gate(anchored_branch)
 
     assert (stays.verdict, "anchor" in str(stays.facts)) == ("pass", False)
     assert (moves.verdict, moves.warning) == ("pass", False)
@@ -199,16 +201,16 @@ def test_an_anchor_that_stays_is_not_named_and_one_that_moves_to_something_as_go
     )
 
 
-def test_a_rule_that_leaves_the_baseline_for_a_lower_anchor(anchored):
+def test_a_rule_that_leaves_the_baseline_for_a_lower_anchor(anchored_branch):
     """The anchor of ``main`` is lower than its baseline, and the branch makes a rule compare with it."""
-    anchored.git("checkout", "--quiet", "main")
-    anchored.accept("--ireval-force", q10="n1 n2 n3")
-    anchored.pin()
-    anchored.accept("--ireval-force", q10="d0 d1 d2 d3")
-    anchored.git("checkout", "--quiet", "-B", "change")
-    anchored.shop.change(("tolerance: 5%}\n", "tolerance: 5%, against: anchor}\n"))
+    anchored_branch.git("checkout", "--quiet", "main")
+    anchored_branch.accept("--ireval-force", q10="n1 n2 n3")
+    anchored_branch.pin()
+    anchored_branch.accept("--ireval-force", q10="d0 d1 d2 d3")
+    anchored_branch.git("checkout", "--quiet", "-B", "change")
+    anchored_branch.shop.change(("tolerance: 5%}\n", "tolerance: 5%, against: anchor}\n"))
 
-    verdict, _, headline = say(anchored)
+    verdict, _, headline = say(anchored_branch)
 
     assert verdict == "fail"
     assert headline == (

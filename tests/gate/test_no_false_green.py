@@ -64,13 +64,13 @@ def ireval_metrics():
 """
 
 
-def test_a_tag_that_pytest_acts_on_is_a_mistake_of_the_suite(accepted):
-    accepted.change(
+def test_a_tag_that_pytest_acts_on_is_a_mistake_of_the_suite(accepted_shop):
+    accepted_shop.change(
         ("tags: [products]", "tags: [products, skip, parametrize, _x, two words, not]"),
         ("at_most: 2}", "at_most: 2, tags: [nightly, xfail]}"),
     )
 
-    result = accepted.run()
+    result = accepted_shop.run()
 
     assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines(
@@ -88,17 +88,17 @@ def test_a_tag_that_pytest_acts_on_is_a_mistake_of_the_suite(accepted):
     )
 
 
-def test_a_mark_of_a_plugin_that_takes_arguments_is_no_tag(accepted):
-    accepted.path.joinpath("conftest.py").write_text(
+def test_a_mark_of_a_plugin_that_takes_arguments_is_no_tag(accepted_shop):
+    accepted_shop.path.joinpath("conftest.py").write_text(
         """
 def pytest_configure(config):
     config.addinivalue_line("markers", "flaky(reruns=1): run again until it passes")
     config.addinivalue_line("markers", "products: a word")
 """
     )
-    accepted.change(("at_most: 2}", "at_most: 2, tags: [flaky]}"))
+    accepted_shop.change(("at_most: 2}", "at_most: 2, tags: [flaky]}"))
 
-    result = accepted.run()
+    result = accepted_shop.run()
 
     assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines(
@@ -111,29 +111,29 @@ def pytest_configure(config):
 
 
 @pytest.mark.parametrize("mark", ["skip", "xfail"])
-def test_a_mark_that_somebody_else_puts_on_items_makes_no_green(accepted, mark):
+def test_a_mark_that_somebody_else_puts_on_items_makes_no_green(accepted_shop, mark):
     hook = "def pytest_collection_modifyitems(items):\n    [item.add_marker({!r}) for item in items]\n"
-    accepted.path.joinpath("conftest.py").write_text(hook.format(mark))
-    accepted.rankings["q10"] = ["q10-n1"]
-    accepted.write()
+    accepted_shop.path.joinpath("conftest.py").write_text(hook.format(mark))
+    accepted_shop.rankings["q10"] = ["q10-n1"]
+    accepted_shop.write()
 
-    result = accepted.run()
+    result = accepted_shop.run()
 
     assert result.ret == RED
-    assert accepted.results()["verdict"] in ("fail", "error")
+    assert accepted_shop.results()["verdict"] in ("fail", "error")
 
 
-def test_a_rule_or_metric_that_raises_anything_or_has_a_verdict_of_its_own_is_an_error(accepted):
-    accepted.path.joinpath("conftest.py").write_text(ODD)
+def test_a_rule_or_metric_that_raises_anything_or_has_a_verdict_of_its_own_is_an_error(accepted_shop):
+    accepted_shop.path.joinpath("conftest.py").write_text(ODD)
     rules = [f"  - odd: {{name: {way}}}\n" for way in (*RAISES, "own")]
     rules += [f"  - threshold: {{\"Odd(way='{way}')\": '>= 0.5'}}\n" for way in RAISES]
-    accepted.change(("rules:\n", f"rules:\n{''.join(rules)}"))
+    accepted_shop.change(("rules:\n", f"rules:\n{''.join(rules)}"))
 
-    result = accepted.run()
+    result = accepted_shop.run()
 
     assert result.ret == RED
     result.assert_outcomes(passed=7, errors=11)
-    (suite,) = accepted.results()["suites"]
+    (suite,) = accepted_shop.results()["suites"]
     headlines = {each["id"]: each["headline"] for each in suite["outcomes"] if each["verdict"] == "error"}
     for way, raised in RAISES.items():
         assert headlines[f"odd::{way}"] == f"rule odd of conftest.py raised {raised}"
@@ -144,18 +144,18 @@ def test_a_rule_or_metric_that_raises_anything_or_has_a_verdict_of_its_own_is_an
 
 
 @pytest.mark.parametrize("rule", ["skips_its_parts", "skips_its_options"])
-def test_a_skip_while_a_suite_is_read_is_an_error(accepted, rule):
-    accepted.path.joinpath("conftest.py").write_text(ODD)
-    accepted.change(("rules:\n", f"rules:\n  - {rule}: {{name: one}}\n"))
+def test_a_skip_while_a_suite_is_read_is_an_error(accepted_shop, rule):
+    accepted_shop.path.joinpath("conftest.py").write_text(ODD)
+    accepted_shop.change(("rules:\n", f"rules:\n  - {rule}: {{name: one}}\n"))
 
-    result = accepted.run()
+    result = accepted_shop.run()
 
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert "Skipped: not today (conftest.py:" in result.stdout.str()
-    assert accepted.results()["verdict"] == "error"
+    assert accepted_shop.results()["verdict"] == "error"
 
 
-def test_what_nobody_foresaw_is_an_error_that_happens_once_and_asks_to_be_reported(accepted, monkeypatch):
+def test_what_nobody_foresaw_is_an_error_that_happens_once_and_asks_to_be_reported(accepted_shop, monkeypatch):
     asked = []
 
     def broken(*arguments, **options):
@@ -164,12 +164,12 @@ def test_what_nobody_foresaw_is_an_error_that_happens_once_and_asks_to_be_report
 
     monkeypatch.setattr("pytest_ireval.gate.run.make_result", broken)
 
-    result = accepted.run()
+    result = accepted_shop.run()
 
     assert result.ret == RED
     result.assert_outcomes(errors=7)
     assert len(asked) == 1
-    (suite,) = accepted.results()["suites"]
+    (suite,) = accepted_shop.results()["suites"]
     first, second = suite["error"].splitlines()
     assert first.startswith("shop.ireval.yaml:1:1: TypeError: cannot be (test_no_false_green.py:")
     assert ", called from pytest_ireval/gate/run.py:" in first
@@ -181,74 +181,76 @@ def test_what_nobody_foresaw_is_an_error_that_happens_once_and_asks_to_be_report
     [("raise KeyboardInterrupt", pytest.ExitCode.INTERRUPTED), ("pytest.exit('enough', returncode=0)", RED)],
     ids=["interrupted", "ended as if all were well"],
 )
-def test_a_run_that_is_cut_short_is_no_pass(accepted, ends, status):
+def test_a_run_that_is_cut_short_is_no_pass(accepted_shop, ends, status):
     hook = f"def pytest_runtest_setup(item):\n    if 'worsened' in item.nodeid:\n        {ends}\n"
-    accepted.path.joinpath("conftest.py").write_text(f"import pytest\n{hook}")
+    accepted_shop.path.joinpath("conftest.py").write_text(f"import pytest\n{hook}")
 
-    result = accepted.pytester.runpytest_inprocess("--ireval", no_reraise_ctrlc=True)
+    result = accepted_shop.pytester.runpytest_inprocess("--ireval", no_reraise_ctrlc=True)
 
     assert result.ret == status
-    assert accepted.results()["verdict"] == "error"
-    (suite,) = accepted.results()["suites"]
+    assert accepted_shop.results()["verdict"] == "error"
+    (suite,) = accepted_shop.results()["suites"]
     assert suite["verdict"] == "error"
     assert suite["notes"][-1] == "the run ended before 2 of its verdicts were reported"
 
 
-def test_what_cannot_be_collected_is_no_pass_and_told_once(accepted):
-    accepted.pytester.makepyfile(test_broken="import nothing_of_that_name")
-    accepted.path.joinpath("shoes.ireval.yaml").write_text(accepted.suite.replace("depth: 10", "depht: 10"))
+def test_what_cannot_be_collected_is_no_pass_and_told_once(accepted_shop):
+    accepted_shop.pytester.makepyfile(test_broken="import nothing_of_that_name")
+    accepted_shop.path.joinpath("shoes.ireval.yaml").write_text(accepted_shop.suite.replace("depth: 10", "depht: 10"))
 
-    result = accepted.run("--continue-on-collection-errors")
+    result = accepted_shop.run("--continue-on-collection-errors")
 
-    assert accepted.results()["verdict"] == "error"
+    assert accepted_shop.results()["verdict"] == "error"
     assert result.stdout.str().count("unknown key 'depht'") == 1
-    suite, module = accepted.results()["problems"]
+    suite, module = accepted_shop.results()["problems"]
     assert "unknown key 'depht'" in suite
     assert "nothing_of_that_name" in module
     result.stdout.fnmatch_lines(["problem: test_broken.py could not be collected"])
     result.stdout.fnmatch_lines(["problem: shoes.ireval.yaml could not be collected"])
 
 
-def test_a_run_that_cannot_even_start_leaves_no_green_results(accepted):
-    accepted.run()
-    assert accepted.results()["verdict"] == "pass"
+def test_a_run_that_cannot_even_start_leaves_no_green_results(accepted_shop):
+    accepted_shop.run()
+    assert accepted_shop.results()["verdict"] == "pass"
 
-    result = accepted.run("--ireval-update", "--ireval-update-new")
+    result = accepted_shop.run("--ireval-update", "--ireval-update-new")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert accepted.results()["verdict"] == "error"
+    assert accepted_shop.results()["verdict"] == "error"
 
 
 @pytest.mark.ci
-def test_looking_leaves_the_results_as_they_are(accepted):
-    accepted.run()
-    before = accepted.results()
+def test_looking_leaves_the_results_as_they_are(accepted_shop):
+    accepted_shop.run()
+    before = accepted_shop.results()
 
     for looking in ("--help", "--markers", "--fixtures", "--collect-only"):
-        accepted.pytester.runpytest_subprocess("--ireval", looking)
-        assert accepted.results() == before, looking
+        accepted_shop.pytester.runpytest_subprocess("--ireval", looking)
+        assert accepted_shop.results() == before, looking
 
 
-def test_a_run_without_a_verdict_of_a_suite_is_no_pass(accepted):
-    accepted.pytester.makepyfile(test_one="def test_alone(): pass")
+def test_a_run_without_a_verdict_of_a_suite_is_no_pass(accepted_shop):
+    accepted_shop.pytester.makepyfile(test_one="def test_alone(): pass")
 
-    result = accepted.run("-k", "test_alone")
+    result = accepted_shop.run("-k", "test_alone")
 
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
     result.stdout.fnmatch_lines(["--ireval: no verdict of a suite was selected; this does not count as a pass"])
 
 
-def test_what_pytest_lost_while_collecting_is_missed(accepted):
-    accepted.path.joinpath("conftest.py").write_text("def pytest_collection_modifyitems(items):\n    del items[1:]\n")
+def test_what_pytest_lost_while_collecting_is_missed(accepted_shop):
+    accepted_shop.path.joinpath("conftest.py").write_text(
+        "def pytest_collection_modifyitems(items):\n    del items[1:]\n"
+    )
 
-    result = accepted.run()
+    result = accepted_shop.run()
 
     assert result.ret == RED
     result.stdout.fnmatch_lines(
         ["problem: shop: 6 verdicts neither run nor deselected, although the command line names all of it"]
     )
-    assert accepted.results()["verdict"] == "error"
-    assert accepted.run("shop.ireval.yaml::inputs").ret == OK
+    assert accepted_shop.results()["verdict"] == "error"
+    assert accepted_shop.run("shop.ireval.yaml::inputs").ret == OK
 
 
 MATRIX = ("suite: shop\n", 'suite: shop\nmatrix: {a: ["x.y", x], b: [z, "y.z"]}\n')
@@ -279,34 +281,36 @@ def test_two_suites_of_one_file_with_one_name_are_refused(shop, name, complaint)
     assert complaint in result.stdout.str()
 
 
-def test_a_suite_that_is_named_twice_is_evaluated_once(accepted):
-    result = accepted.run("--keep-duplicates", "shop.ireval.yaml", "shop.ireval.yaml")
+def test_a_suite_that_is_named_twice_is_evaluated_once(accepted_shop):
+    result = accepted_shop.run("--keep-duplicates", "shop.ireval.yaml", "shop.ireval.yaml")
 
     assert result.ret == OK
-    assert len(accepted.results()["suites"]) == 1
+    assert len(accepted_shop.results()["suites"]) == 1
 
 
-def test_a_folder_that_the_run_creates_is_ignored_by_git(accepted):
-    (accepted.path / "mine").mkdir()
-    accepted.run("--ireval-report", "mine")
+def test_a_folder_that_the_run_creates_is_ignored_by_git(accepted_shop):
+    (accepted_shop.path / "mine").mkdir()
+    accepted_shop.run("--ireval-report", "mine")
 
-    assert (accepted.path / "ireval-report/.gitignore").read_text().splitlines()[-1] == "*"
-    assert not (accepted.path / "mine/.gitignore").exists()
+    assert (accepted_shop.path / "ireval-report/.gitignore").read_text().splitlines()[-1] == "*"
+    assert not (accepted_shop.path / "mine/.gitignore").exists()
 
 
-def test_results_that_cannot_be_written_are_red_and_said_even_with_q(accepted):
-    (accepted.path / "taken").write_text("a file")
+def test_results_that_cannot_be_written_are_red_and_said_even_with_q(accepted_shop):
+    (accepted_shop.path / "taken").write_text("a file")
 
-    result = accepted.run("--ireval-report", "taken", "-q")
+    result = accepted_shop.run("--ireval-report", "taken", "-q")
 
     assert result.ret == RED
-    result.stdout.fnmatch_lines([f"problem: {accepted.path}/taken/results.json: cannot be written: Not a directory; *"])
+    result.stdout.fnmatch_lines(
+        [f"problem: {accepted_shop.path}/taken/results.json: cannot be written: Not a directory; *"]
+    )
 
 
-def test_a_run_that_only_sets_up_judges_nothing(accepted):
+def test_a_run_that_only_sets_up_judges_nothing(accepted_shop):
     for option in ("--setup-only", "--setup-plan"):
-        assert accepted.run(option).ret == RED
-        assert accepted.results()["verdict"] == "error"
+        assert accepted_shop.run(option).ret == RED
+        assert accepted_shop.results()["verdict"] == "error"
 
 
 def test_the_results_of_a_suite_that_nobody_looked_at_name_its_matrix(shop):

@@ -11,7 +11,7 @@ FEW = "no_regression: {metric: nDCG@10, tolerance: 5%, decide_by: observed, min_
 
 
 @pytest.fixture
-def ruled(shop):
+def run_with_rules(shop):
     """Gives the suite these rules, accepts it, and runs it again."""
 
     def run(*rules, more="", change=lambda: None):
@@ -42,12 +42,12 @@ def ruled(shop):
     ],
     ids=["all waived", "too few", "too few for evidence", "slices"],
 )
-def test_it_is_red_and_says_what_to_do(shop, ruled, rules, more, way):
+def test_it_is_red_and_says_what_to_do(shop, run_with_rules, rules, more, way):
     def worse():
         shop.rankings = {query: documents[::-1] for query, documents in shop.rankings.items()}
         shop.write()
 
-    result = ruled(*rules, more=more, change=worse)
+    result = run_with_rules(*rules, more=more, change=worse)
 
     assert result.ret == 1
     verdicts = shop.verdicts()
@@ -58,20 +58,20 @@ def test_it_is_red_and_says_what_to_do(shop, ruled, rules, more, way):
     assert inputs["facts"][0].startswith(way)
 
 
-def test_a_new_document_everywhere_does_not_hide_it(shop, ruled):
+def test_a_new_document_everywhere_does_not_hide_it(shop, run_with_rules):
     """Such a document alone makes the inputs inconclusive, which is no red."""
 
     def promoted():
         shop.rankings = {query: ["promoted", *documents] for query, documents in shop.rankings.items()}
         shop.write()
 
-    result = ruled(FEW, change=promoted)
+    result = run_with_rules(FEW, change=promoted)
 
     assert (result.ret, shop.verdicts()["inputs"]) == (1, "fail")
     assert "promoted" in str(shop.results()["suites"][0]["outcomes"][0]["facts"])
 
 
-def test_a_slice_of_new_queries_alone_is_red_until_it_is_accepted(shop, ruled):
+def test_a_slice_of_new_queries_alone_is_red_until_it_is_accepted(shop, run_with_rules):
     def added():
         for what in (shop.rankings, shop.judgments):
             what["q11"] = what["q01"]
@@ -79,7 +79,7 @@ def test_a_slice_of_new_queries_alone_is_red_until_it_is_accepted(shop, ruled):
         path = shop.path / "queries.tsv"
         path.write_text(path.read_text().replace("\ttail\t", "\thead\t") + "q11\twords\ttail\t2\n")
 
-    result = ruled("no_regression: {metric: nDCG@10, tolerance: 5%, where: {segment: tail}}", change=added)
+    result = run_with_rules("no_regression: {metric: nDCG@10, tolerance: 5%, where: {segment: tail}}", change=added)
 
     assert (result.ret, shop.verdicts()["inputs"]) == (1, "fail")
     assert shop.results()["suites"][0]["outcomes"][0]["facts"][0].startswith("accept the current rankings")
@@ -99,6 +99,6 @@ def test_a_slice_of_new_queries_alone_is_red_until_it_is_accepted(shop, ruled):
     ],
     ids=["another rule", "one that counts as red", "one that warns", "one slice", "one query"],
 )
-def test_one_rule_that_judges_something_is_enough(shop, ruled, rules, more):
-    assert ruled(*rules, more=more).ret == 0
+def test_one_rule_that_judges_something_is_enough(shop, run_with_rules, rules, more):
+    assert run_with_rules(*rules, more=more).ret == 0
     assert shop.verdicts()["inputs"] == "pass"

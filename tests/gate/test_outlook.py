@@ -61,16 +61,16 @@ def suite(tmp_path):
     return tmp_path / "shop.ireval.yaml"
 
 
-def foreseen(path, **more):
+def foresee(path, **more):
     return foresee_rules(collect_suite_data(load_suite(path), installed_registry(), TODAY), **more)
 
 
-def named(found):
+def index_by_slice(found):
     return {(each.metric, each.slice): each for each in found}
 
 
 def test_each_rule_and_slice_has_what_its_queries_can_show(suite):
-    found = named(foreseen(suite))
+    found = index_by_slice(foresee(suite))
 
     assert list(found) == [
         ("nDCG@10", "all"),
@@ -95,28 +95,28 @@ def test_each_rule_and_slice_has_what_its_queries_can_show(suite):
 
 
 def test_a_metric_without_values_in_the_baseline_is_counted_and_nothing_more(suite, tmp_path):
-    unknown = named(foreseen(suite))["RR@10", "all"]
+    unknown = index_by_slice(foresee(suite))["RR@10", "all"]
 
     assert (unknown.queries, unknown.mean, unknown.usual, unknown.resolution) == (50, None, None, None)
     assert not unknown.blind
     shutil.rmtree(tmp_path / "baselines")
-    assert [(each.queries, each.mean) for each in foreseen(suite)] == [(50, None), (40, None), (10, None), (50, None)]
+    assert [(each.queries, each.mean) for each in foresee(suite)] == [(50, None), (40, None), (10, None), (50, None)]
 
 
 def test_waived_queries_do_not_count_and_rules_against_something_else_are_not_foreseen(suite):
     waiver = "waive:\n  - {query: q49, until: 2026-12-31, reason: broken}\n"
     suite.write_text(SUITE.replace("tolerance: 2%", "tolerance: 2%, against: anchor") + waiver)
 
-    found = foreseen(suite)
+    found = foresee(suite)
 
     assert [each.check.place.line for each in found] == [10, 10, 11]
-    assert named(found)["nDCG@10", "segment=tail"].queries == 9
+    assert index_by_slice(found)["nDCG@10", "segment=tail"].queries == 9
 
 
 def test_another_drop_and_another_number_of_queries_can_be_asked_about(suite):
-    drop = named(foreseen(suite, drop=Tolerance(absolute=0.05)))["nDCG@10", "all"]
-    more = named(foreseen(suite, queries=500))
-    hopeless = named(foreseen(suite, queries=10))["nDCG@10", "segment=tail"]
+    drop = index_by_slice(foresee(suite, drop=Tolerance(absolute=0.05)))["nDCG@10", "all"]
+    more = index_by_slice(foresee(suite, queries=500))
+    hopeless = index_by_slice(foresee(suite, queries=10))["nDCG@10", "segment=tail"]
 
     assert (drop.tolerance, drop.needed) == (0.05, queries_needed(0.1, 0.05))
     assert drop.needed == pytest.approx(27, abs=1)
@@ -129,7 +129,7 @@ def test_another_drop_and_another_number_of_queries_can_be_asked_about(suite):
 
 
 def test_a_tolerance_below_what_can_be_shown_is_told_with_the_queries_it_takes(suite):
-    shown = [line.partition(": ")[2] for line in find_blind_tolerances(foreseen(suite))]
+    shown = [line.partition(": ")[2] for line in find_blind_tolerances(foresee(suite))]
 
     assert shown == [
         "no_regression nDCG@10: 50 queries can show a drop of 0.036; the tolerance is 0.010 (2%): about 620 queries "
@@ -144,7 +144,7 @@ def test_a_share_of_nearly_nothing_is_a_mistake(tmp_path, suite):
     shutil.rmtree(tmp_path / "baselines")
     write_baseline(tmp_path / "baselines", make_baseline(values, (Acceptance("2026-01-01T00:00:00Z"),)))
 
-    problems = list(find_tolerances_of_nothing(foreseen(suite)))
+    problems = list(find_tolerances_of_nothing(foresee(suite)))
 
     assert [problem.complaint for problem in problems] == [
         "the baseline of nDCG@10 is 0.0400: a share of such a small value is noise",
@@ -156,7 +156,7 @@ def test_a_share_of_nearly_nothing_is_a_mistake(tmp_path, suite):
 def test_a_weighted_mean_is_named_beside_the_plain_one(suite):
     suite.write_text(SUITE + "  - no_regression: {metric: nDCG@10, tolerance: 2%, weighted: true, name: traffic}\n")
 
-    assert [each.mean_name for each in foreseen(suite) if each.slice == "all"] == [
+    assert [each.mean_name for each in foresee(suite) if each.slice == "all"] == [
         "nDCG@10",
         "RR@10",
         "nDCG@10, weighted",
@@ -167,9 +167,9 @@ def test_a_cluster_is_taken_for_one_query_as_long_as_the_spread_is_assumed(suite
     rows = [line.split("\t") for line in (tmp_path / "queries.tsv").read_text().splitlines()]
     lines = ["\t".join([*row, "intent" if n == 0 else f"i{n // 5}"]) for n, row in enumerate(rows)]
     (tmp_path / "queries.tsv").write_text("\n".join(lines) + "\n")
-    plain = foreseen(suite)[:3]
+    plain = foresee(suite)[:3]
     suite.write_text(SUITE.replace("weight: searches", "weight: searches\ncluster: intent"))
-    whole, head, tail = foreseen(suite)[:3]
+    whole, head, tail = foresee(suite)[:3]
 
     assert [(each.queries, each.clusters) for each in (whole, head, tail)] == [(50, 11), (40, 9), (10, 3)]
     assert [each.usual.assumed for each in (whole, head, tail)] == [False, True, False]

@@ -14,24 +14,24 @@ HOSTILE = "::set-output name=x::y"
 
 
 @pytest.fixture
-def accepted(accepted, monkeypatch):
+def accepted_shop(accepted_shop, monkeypatch):
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "GITHUB_REPOSITORY", "CI_PROJECT_URL"):
         monkeypatch.delenv(name, raising=False)
-    return accepted
+    return accepted_shop
 
 
 @pytest.fixture
-def red(accepted):
-    accepted.rankings["q10"] = ["q10-n1"]
-    accepted.write()
-    return accepted
+def red_shop(accepted_shop):
+    accepted_shop.rankings["q10"] = ["q10-n1"]
+    accepted_shop.write()
+    return accepted_shop
 
 
 @pytest.fixture
-def in_github(monkeypatch, red):
+def in_github(monkeypatch, red_shop):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    monkeypatch.setenv("GITHUB_WORKSPACE", str(red.path))
-    return red
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(red_shop.path))
+    return red_shop
 
 
 def report(shop, folder="ireval-report"):
@@ -42,42 +42,42 @@ def annotations(result):
     return [line for line in result.outlines if line.startswith("::")]
 
 
-def test_a_run_writes_all_files_names_them_and_writes_the_same_again(red):
-    result = red.run()
+def test_a_run_writes_all_files_names_them_and_writes_the_same_again(red_shop):
+    result = red_shop.run()
 
     result.stdout.fnmatch_lines([f"written: ireval-report/{name}" for name in FILES])
-    files = report(red)
+    files = report(red_shop)
     assert files["summary.md"].startswith(
         "<!-- pytest-ireval summary -->\n**Not safe to land**: searches in shop got 10% worse"
     )
     assert 'ireval_suite_pass{suite="shop"} 0.0\n' in files["metrics.txt"]
     assert files["metrics.txt"].endswith("# EOF\n")
-    red.run()
-    assert report(red) == files
+    red_shop.run()
+    assert report(red_shop) == files
 
 
-def test_reports_go_to_another_folder_or_to_none(red):
-    (red.path / "ireval-report").rename(red.path / "old")
-    red.run("--ireval-report", "out/nightly")
-    none = red.run("--ireval-report", "none")
-    empty = red.run("--ireval-report", "")
+def test_reports_go_to_another_folder_or_to_none(red_shop):
+    (red_shop.path / "ireval-report").rename(red_shop.path / "old")
+    red_shop.run("--ireval-report", "out/nightly")
+    none = red_shop.run("--ireval-report", "none")
+    empty = red_shop.run("--ireval-report", "")
 
-    assert report(red, "out/nightly")["summary.md"].startswith("<!-- pytest-ireval summary: nightly -->\n")
-    assert not (red.path / "ireval-report").exists()
+    assert report(red_shop, "out/nightly")["summary.md"].startswith("<!-- pytest-ireval summary: nightly -->\n")
+    assert not (red_shop.path / "ireval-report").exists()
     assert "written:" not in none.stdout.str()
     assert empty.ret == pytest.ExitCode.USAGE_ERROR
     assert empty.stderr.str().strip() == "ERROR: --ireval-report is empty\n  --ireval-report none writes no files"
-    assert not (red.path / "results.json").exists()
+    assert not (red_shop.path / "results.json").exists()
 
 
-def test_a_folder_with_a_page_of_others_gets_no_report(red):
-    site = red.path / "site"
+def test_a_folder_with_a_page_of_others_gets_no_report(red_shop):
+    site = red_shop.path / "site"
     site.mkdir()
     (site / "index.html").write_text("<h1>Our site</h1>")
 
-    by_option = red.run("--ireval-report", "site")
-    red.pytester.makeini("[pytest]\nireval = true\nireval_report = site\n")
-    by_ini = red.pytester.runpytest("-p", "no:cacheprovider")
+    by_option = red_shop.run("--ireval-report", "site")
+    red_shop.pytester.makeini("[pytest]\nireval = true\nireval_report = site\n")
+    by_ini = red_shop.pytester.runpytest("-p", "no:cacheprovider")
 
     assert by_option.stderr.str().strip() == (
         "ERROR: site/index.html\n  is not a file of pytest-ireval, and is not overwritten\n"
@@ -88,35 +88,35 @@ def test_a_folder_with_a_page_of_others_gets_no_report(red):
     assert [path.read_text() for path in site.iterdir()] == ["<h1>Our site</h1>"]
 
 
-def test_a_folder_that_was_there_gets_one_report_after_the_other(red):
-    (red.path / "public").mkdir()
+def test_a_folder_that_was_there_gets_one_report_after_the_other(red_shop):
+    (red_shop.path / "public").mkdir()
 
     for _ in range(2):
-        assert red.run("--ireval-report", "public").ret == 1
-        assert "<h1" in (red.path / "public/index.html").read_text(encoding="utf-8")
+        assert red_shop.run("--ireval-report", "public").ret == 1
+        assert "<h1" in (red_shop.path / "public/index.html").read_text(encoding="utf-8")
 
 
-def test_no_file_of_an_earlier_run_outlives_one_that_ends_early(accepted):
-    assert "Safe to land" in report(accepted)["summary.md"]
-    (accepted.path / "conftest.py").write_text("raise RuntimeError")
+def test_no_file_of_an_earlier_run_outlives_one_that_ends_early(accepted_shop):
+    assert "Safe to land" in report(accepted_shop)["summary.md"]
+    (accepted_shop.path / "conftest.py").write_text("raise RuntimeError")
 
-    assert accepted.run().ret != 0
+    assert accepted_shop.run().ret != 0
 
-    files = report(accepted)
+    files = report(accepted_shop)
     assert files["summary.md"].splitlines()[1] == "**Could not be judged**: the run did not end."
     assert "\nireval_pass 0.0\n" in files["metrics.txt"]
     assert '"the run did not end"' in files["results.json"]
 
 
 @pytest.mark.parametrize("name", FILES[:2])
-def test_a_file_that_cannot_be_written_is_named_and_red(accepted, monkeypatch, name):
-    page = accepted.path / "page.md"
+def test_a_file_that_cannot_be_written_is_named_and_red(accepted_shop, monkeypatch, name):
+    page = accepted_shop.path / "page.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
-    path = accepted.path / "ireval-report" / name
+    path = accepted_shop.path / "ireval-report" / name
     path.unlink()
     path.mkdir()
 
-    result = accepted.run()
+    result = accepted_shop.run()
 
     assert result.ret == 1
     result.stdout.fnmatch_lines([f"problem: {path}: cannot be written: Is a directory; *"])
@@ -126,21 +126,21 @@ def test_a_file_that_cannot_be_written_is_named_and_red(accepted, monkeypatch, n
     assert "**Could not be judged**" in page.read_text()
     assert "\nireval_pass 0.0\n" in (path.parent / "metrics.txt").read_text()
     if name != "results.json":
-        assert accepted.results()["verdict"] == "error"
+        assert accepted_shop.results()["verdict"] == "error"
 
 
-def test_each_run_is_added_to_the_page_of_the_step(red, monkeypatch):
-    page = red.path / "step.md"
+def test_each_run_is_added_to_the_page_of_the_step(red_shop, monkeypatch):
+    page = red_shop.path / "step.md"
     page.write_text("before\n", encoding="utf-8")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
 
-    red.run()
-    red.run("--ireval-report", "none")
+    red_shop.run()
+    red_shop.run("--ireval-report", "none")
 
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n\n<!-- pytest-ireval summary -->\n**Not safe to land**")
     assert text.count("\n\n<!-- pytest-ireval summary -->\n") == 2
-    assert report(red)["summary.md"] in text
+    assert report(red_shop)["summary.md"] in text
 
 
 @pytest.mark.parametrize(
@@ -151,15 +151,15 @@ def test_each_run_is_added_to_the_page_of_the_step(red, monkeypatch):
     ],
     ids=["a folder", "a full page"],
 )
-def test_a_page_that_cannot_be_written_is_said_and_changes_no_verdict(accepted, monkeypatch, content, flags, says):
-    page = accepted.path / "step"
+def test_a_page_that_cannot_be_written_is_said_and_changes_no_verdict(accepted_shop, monkeypatch, content, flags, says):
+    page = accepted_shop.path / "step"
     page.mkdir() if content is None else page.write_text(content)
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
 
-    green = accepted.run(*flags)
-    accepted.rankings["q10"] = ["q10-n1"]
-    accepted.write()
-    red = accepted.run(*flags)
+    green = accepted_shop.run(*flags)
+    accepted_shop.rankings["q10"] = ["q10-n1"]
+    accepted_shop.write()
+    red = accepted_shop.run(*flags)
 
     assert (green.ret, red.ret) == (0, 1)
     green.stdout.fnmatch_lines([f"warning: {page}: {says}"])
@@ -230,14 +230,14 @@ def test_an_error_of_collection_is_no_command(in_github):
     assert [line for line in printed if "##[" in line] == []
 
 
-def test_no_file_holds_what_a_terminal_obeys(red):
-    table = (red.path / "queries.tsv").read_text()
-    (red.path / "queries.tsv").write_text(table.replace("words 10", "\x1b[31mred\x1b[0m"))
+def test_no_file_holds_what_a_terminal_obeys(red_shop):
+    table = (red_shop.path / "queries.tsv").read_text()
+    (red_shop.path / "queries.tsv").write_text(table.replace("words 10", "\x1b[31mred\x1b[0m"))
 
-    result = red.run("--color=yes", "--junit-xml=junit.xml", "-vv")
+    result = red_shop.run("--color=yes", "--junit-xml=junit.xml", "-vv")
 
     assert "\x1b[31m" in result.stdout.str()
-    written = {**report(red), "junit.xml": (red.path / "junit.xml").read_text(encoding="utf-8")}
+    written = {**report(red_shop), "junit.xml": (red_shop.path / "junit.xml").read_text(encoding="utf-8")}
     assert [name for name, text in written.items() if "\x1b" in text or "#x1B" in text] == []
     assert "x1b[31mred" in written["summary.md"].replace("&#91;", "[")
 
@@ -247,7 +247,7 @@ def many(number):
     return "".join(f"  - threshold: {{metric: nDCG@10, min: 0.999{i:03}, name: r{i}}}\n" for i in range(number))
 
 
-def told_whole(text):
+def list_whole_failures(text):
     """Titles of the failures that show more than headline and sentence."""
     _, *told = re.split(r"\n_{3,} (.+?) _{3,}\n", text)
     return {title for title, said in zip(told[::2], told[1::2], strict=True) if "lowest queries" in said}
@@ -256,22 +256,22 @@ def told_whole(text):
 FIRST_OF_THE_PLAN = {f"shop :: threshold :: nDCG_10.r{i}" for i in range(20)}
 
 
-def test_of_many_red_rules_the_first_of_the_plan_are_shown_whole_whatever_ran_first(red):
-    red.change(("rules:\n", f"rules:\n{many(30)}"))
-    (red.path / "conftest.py").write_text("def pytest_collection_modifyitems(items): items.reverse()\n")
+def test_of_many_red_rules_the_first_of_the_plan_are_shown_whole_whatever_ran_first(red_shop):
+    red_shop.change(("rules:\n", f"rules:\n{many(30)}"))
+    (red_shop.path / "conftest.py").write_text("def pytest_collection_modifyitems(items): items.reverse()\n")
 
-    brief = red.run()
+    brief = red_shop.run()
     assert brief.stdout.str().count("nDCG@10 is 0.9000 (must be >= 0.999") == 20 + 30  # the list, and pytest's summary
     brief.stdout.fnmatch_lines(["   1  *, line 12", "  20  *, line 31", "  … and 12 more checks: -v shows all"])
 
-    result = red.run("-v")
+    result = red_shop.run("-v")
     text = result.stdout.str()
     shown = [line for line in result.outlines if "nDCG@10 is 0." in line and line.startswith("shop.ireval.yaml:")]
     short = [line for line in result.outlines if line.startswith("  one of more than 20 red verdicts of this suite: ")]
     assert (len(shown), len(short)) == (30, 30 + 2 - 20)
     assert short[0].endswith("ireval-report/results.json and -vv show the rest")
-    assert told_whole(text) == FIRST_OF_THE_PLAN
-    assert red.run("-vv").stdout.str().count("lowest queries") == 30
+    assert list_whole_failures(text) == FIRST_OF_THE_PLAN
+    assert red_shop.run("-vv").stdout.str().count("lowest queries") == 30
 
 
 @pytest.mark.ci
@@ -283,18 +283,18 @@ def test_with_several_processes_the_same_are_short_and_marked_once(in_github, mo
 
     result = in_github.pytester.runpytest_subprocess("--ireval", "-p", "no:cacheprovider", "-n2", "-v")
 
-    assert told_whole(result.stdout.str()) == FIRST_OF_THE_PLAN
+    assert list_whole_failures(result.stdout.str()) == FIRST_OF_THE_PLAN
     assert len(annotations(result)) == 10
     assert page.read_text(encoding="utf-8").count("<!-- pytest-ireval summary -->") == 1
 
 
-def test_junit_names_what_gitlab_shows_and_what_was_accepted(red):
+def test_junit_names_what_gitlab_shows_and_what_was_accepted(red_shop):
     def find_tail():
-        cases = ET.parse(red.path / "junit.xml").getroot().iter("testcase")
+        cases = ET.parse(red_shop.path / "junit.xml").getroot().iter("testcase")
         (case,) = [case for case in cases if "tail" in case.get("name")]
         return case, {each.get("name"): each.get("value") for each in case.iter("property")}
 
-    red.run("--junit-xml=junit.xml", "-o", "junit_family=xunit1")
+    red_shop.run("--junit-xml=junit.xml", "-o", "junit_family=xunit1")
     case, properties = find_tail()
     assert (case.get("classname"), case.get("name")) == ("shop.ireval.yaml.no_regression", "nDCG_10.segment-tail")
     assert (case.get("file"), case.get("line")) == ("shop.ireval.yaml", "13")
@@ -302,30 +302,30 @@ def test_junit_names_what_gitlab_shows_and_what_was_accepted(red):
     assert (properties["ireval_verdict"], properties["ireval_metric"]) == ("fail", "nDCG@10")
     assert "ireval_accepted" not in properties
 
-    red.run("--junit-xml=junit.xml", "--ireval-update", "--ireval-reason", "fine").assert_outcomes(passed=7)
+    red_shop.run("--junit-xml=junit.xml", "--ireval-update", "--ireval-reason", "fine").assert_outcomes(passed=7)
     _, properties = find_tail()
     assert (properties["ireval_verdict"], properties["ireval_accepted"]) == ("pass", "true")
-    assert "5 of 7 checks passed; 2 failed and were accepted" in report(red)["summary.md"]
+    assert "5 of 7 checks passed; 2 failed and were accepted" in report(red_shop)["summary.md"]
 
 
-def test_places_are_linked_in_github_and_gitlab(red, monkeypatch):
+def test_places_are_linked_in_github_and_gitlab(red_shop, monkeypatch):
     for name, value in (("SERVER_URL", "https://github.com"), ("REPOSITORY", "acme/shop"), ("SHA", "3b1c0ff")):
         monkeypatch.setenv(f"GITHUB_{name}", value)
-    red.run()
+    red_shop.run()
     github = "https://github.com/acme/shop/blob/3b1c0ff/shop.ireval.yaml#L13"
-    assert f"[`shop.ireval.yaml:13`]({github})" in report(red)["summary.md"]
+    assert f"[`shop.ireval.yaml:13`]({github})" in report(red_shop)["summary.md"]
 
     monkeypatch.delenv("GITHUB_REPOSITORY")
     monkeypatch.setenv("CI_PROJECT_URL", "https://gitlab.com/acme/shop")
     monkeypatch.setenv("CI_COMMIT_SHA", "3b1c0ff")
-    monkeypatch.setenv("CI_PROJECT_DIR", str(red.path.parent))
-    gitlab = f"https://gitlab.com/acme/shop/-/blob/3b1c0ff/{red.path.name}/shop.ireval.yaml#L13"
-    assert source_links(red.path).address("shop.ireval.yaml", 13) == gitlab
+    monkeypatch.setenv("CI_PROJECT_DIR", str(red_shop.path.parent))
+    gitlab = f"https://gitlab.com/acme/shop/-/blob/3b1c0ff/{red_shop.path.name}/shop.ireval.yaml#L13"
+    assert source_links(red_shop.path).address("shop.ireval.yaml", 13) == gitlab
     monkeypatch.setenv("CI_PROJECT_URL", "javascript:alert(1)//")
-    assert source_links(red.path).address("shop.ireval.yaml", 13) == ""
+    assert source_links(red_shop.path).address("shop.ireval.yaml", 13) == ""
     monkeypatch.setenv("CI_PROJECT_URL", "https://gitlab.com/acme/shop")
-    monkeypatch.setenv("CI_PROJECT_DIR", str(red.path / "elsewhere"))  # the run is not in the repository
-    assert source_links(red.path).base == ""
+    monkeypatch.setenv("CI_PROJECT_DIR", str(red_shop.path / "elsewhere"))  # the run is not in the repository
+    assert source_links(red_shop.path).base == ""
 
 
 def test_a_workspace_that_is_a_link_is_the_folder_that_it_leads_to(in_github, monkeypatch, tmp_path):
@@ -336,51 +336,51 @@ def test_a_workspace_that_is_a_link_is_the_folder_that_it_leads_to(in_github, mo
     assert source_links(in_github.path).path(str(in_github.path / "common.yaml")) == "common.yaml"
 
 
-def test_a_large_run_is_written_in_parts_and_means_the_same(red, ireval, monkeypatch):
+def test_a_large_run_is_written_in_parts_and_means_the_same(red_shop, ireval, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795374000")
-    red.run()
-    whole = read_run(red.path / "ireval-report")
-    page = (red.path / "ireval-report/index.html").read_bytes()
+    red_shop.run()
+    whole = read_run(red_shop.path / "ireval-report")
+    page = (red_shop.path / "ireval-report/index.html").read_bytes()
 
     monkeypatch.setattr("pytest_ireval.report.results_file.MAX_SINGLE_FILE", 0)
-    result = red.run()
-    folder = red.path / "ireval-report"
+    result = red_shop.run()
+    folder = red_shop.path / "ireval-report"
 
     assert [path.name for path in (folder / "results.parts").iterdir()] == ["0001-shop.json"]
     result.stdout.no_fnmatch_line("written: *parts*")
     assert read_run(folder) == whole
-    monkeypatch.chdir(red.path)
+    monkeypatch.chdir(red_shop.path)
     assert "Not safe to land" in ireval("verdict").out
     (folder / "index.html").unlink()
     ireval("report")
     assert (folder / "index.html").read_bytes() == page
 
     monkeypatch.setattr("pytest_ireval.report.results_file.MAX_SINGLE_FILE", 1 << 20)
-    red.run()
+    red_shop.run()
     assert not (folder / "results.parts").exists()
     assert read_run(folder) == whole
 
 
-def test_parts_of_results_that_cannot_be_written_make_the_run_red(red, monkeypatch):
+def test_parts_of_results_that_cannot_be_written_make_the_run_red(red_shop, monkeypatch):
     monkeypatch.setattr("pytest_ireval.report.results_file.MAX_SINGLE_FILE", 0)
-    (red.path / "ireval-report/results.parts").write_text("a file of somebody else")
+    (red_shop.path / "ireval-report/results.parts").write_text("a file of somebody else")
 
-    result = red.run("--ireval-report=ireval-report")
+    result = red_shop.run("--ireval-report=ireval-report")
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["problem: *results.parts/0001-shop.json: cannot be written: *"])
-    assert read_run(red.path / "ireval-report", parts=False).verdict == "error"
-    assert (red.path / "ireval-report/results.parts").read_text() == "a file of somebody else"
+    assert read_run(red_shop.path / "ireval-report", parts=False).verdict == "error"
+    assert (red_shop.path / "ireval-report/results.parts").read_text() == "a file of somebody else"
 
 
 @pytest.mark.ci
-def test_compiled_templates_are_kept_in_the_cache_of_pytest_whose_state_never_matters(accepted):
+def test_compiled_templates_are_kept_in_the_cache_of_pytest_whose_state_never_matters(accepted_shop):
     def run():
-        result = accepted.pytester.runpytest_subprocess("--ireval")
+        result = accepted_shop.pytester.runpytest_subprocess("--ireval")
         assert result.ret == 0, result.stdout.str()
-        return (accepted.path / "ireval-report/index.html").read_text(encoding="utf-8")
+        return (accepted_shop.path / "ireval-report/index.html").read_text(encoding="utf-8")
 
-    page, folder = run(), accepted.path / ".pytest_cache/d/ireval-templates"
+    page, folder = run(), accepted_shop.path / ".pytest_cache/d/ireval-templates"
     kept = list(folder.iterdir())
     assert len(kept) >= 6
     for path in kept:

@@ -56,15 +56,15 @@ def run(shop, *arguments):
 
 
 @pytest.fixture
-def red(accepted):
+def red_shop(accepted_shop):
     """The tail lost its best documents, and there are more suites than workers."""
     for query in ("q07", "q08"):
-        accepted.rankings[query].reverse()
-    accepted.write()
+        accepted_shop.rankings[query].reverse()
+    accepted_shop.write()
     for number in range(3):
-        text = accepted.suite.replace("suite: shop", f"suite: shop{number}")
-        (accepted.path / f"shop{number}.ireval.yaml").write_text(text)
-    return accepted
+        text = accepted_shop.suite.replace("suite: shop", f"suite: shop{number}")
+        (accepted_shop.path / f"shop{number}.ireval.yaml").write_text(text)
+    return accepted_shop
 
 
 def files_of(shop):
@@ -99,20 +99,20 @@ def figures(result):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_in_every_mode_of_spreading_the_run_is_the_same(red, mode):
+def test_in_every_mode_of_spreading_the_run_is_the_same(red_shop, mode):
     by_evidence = "  - no_regression: {metric: nDCG@10, tolerance: NUMBER%, min_queries: 5, name: nNUMBER}\n"
-    red.change(("rules:\n", "rules:\n" + "".join(by_evidence.replace("NUMBER", each) for each in "12345")))
-    alone = red.run("--junit-xml=alone.xml")
-    files = files_of(red)
+    red_shop.change(("rules:\n", "rules:\n" + "".join(by_evidence.replace("NUMBER", each) for each in "12345")))
+    alone = red_shop.run("--junit-xml=alone.xml")
+    files = files_of(red_shop)
     assert b"corrected for 5 verdicts" in files["results.json"]
-    spread = run(red, "-n2", "--dist", mode, "--junit-xml=spread.xml")
+    spread = run(red_shop, "-n2", "--dist", mode, "--junit-xml=spread.xml")
 
     assert (alone.ret, spread.ret) == (1, 1)
     before = {"rankings_before.zip": b"of another run"}
-    assert files_of(red) | before == files | before
-    assert {suite["name"] for suite in red.results()["suites"]} == {"shop", "shop0", "shop1", "shop2"}
+    assert files_of(red_shop) | before == files | before
+    assert {suite["name"] for suite in red_shop.results()["suites"]} == {"shop", "shop0", "shop1", "shop2"}
     assert figures(spread) == figures(alone)
-    one, other = junit(red, "alone.xml"), junit(red, "spread.xml")
+    one, other = junit(red_shop, "alone.xml"), junit(red_shop, "spread.xml")
     assert one.keys() == other.keys()
     for name, (properties, texts) in one.items():
         assert other[name][0][: len(properties)] == properties
@@ -214,18 +214,18 @@ def pytest_runtest_logreport():
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs signals of POSIX")
 @pytest.mark.parametrize("moment", [1, 14, *(pytest.param(moment, marks=pytest.mark.slow) for moment in (2, 3, 4, 31))])
-def test_a_worker_that_is_killed_at_any_moment_never_makes_a_red_run_green(red, moment):
-    (red.path / "conftest.py").write_text(KILLS_ITSELF.format(moment=moment))
+def test_a_worker_that_is_killed_at_any_moment_never_makes_a_red_run_green(red_shop, moment):
+    (red_shop.path / "conftest.py").write_text(KILLS_ITSELF.format(moment=moment))
 
-    result = run(red, "-n2")
+    result = run(red_shop, "-n2")
 
-    assert (red.path / "killed").exists()
+    assert (red_shop.path / "killed").exists()
     # pytest-xdist itself fails if it sends tests to a worker that has just died.
     assert result.ret in (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERNAL_ERROR)
-    assert red.results()["verdict"] in ("fail", "error")  # its last report may have come
+    assert red_shop.results()["verdict"] in ("fail", "error")  # its last report may have come
 
 
-def test_where_pytest_xdist_itself_fails_after_a_worker_died_the_run_is_not_green(red):
+def test_where_pytest_xdist_itself_fails_after_a_worker_died_the_run_is_not_green(red_shop):
     fails = """
 
 def pytest_sessionstart(session):
@@ -235,12 +235,12 @@ def pytest_sessionstart(session):
 
         session.config.pluginmanager.getplugin("dsession").worker_errordown = fails
 """
-    (red.path / "conftest.py").write_text(KILLS_ITSELF.format(moment=1) + fails)
+    (red_shop.path / "conftest.py").write_text(KILLS_ITSELF.format(moment=1) + fails)
 
-    result = run(red, "-n2")
+    result = run(red_shop, "-n2")
 
     assert result.ret == pytest.ExitCode.INTERNAL_ERROR
-    assert red.results()["verdict"] == "error"
+    assert red_shop.results()["verdict"] == "error"
 
 
 def test_where_no_worker_comes_back_the_suites_are_errors(asking):
@@ -253,13 +253,13 @@ def test_where_no_worker_comes_back_the_suites_are_errors(asking):
     assert (suite["verdict"], suite["error"]) == ("error", "the run ended before this suite was evaluated")
 
 
-def test_a_suite_that_cannot_be_read_is_told_once_and_makes_the_run_red(red):
-    (red.path / "broken.ireval.yaml").write_text(red.suite.replace("nDCG@10", "ndgc@10"))
+def test_a_suite_that_cannot_be_read_is_told_once_and_makes_the_run_red(red_shop):
+    (red_shop.path / "broken.ireval.yaml").write_text(red_shop.suite.replace("nDCG@10", "ndgc@10"))
 
-    alone, spread = red.run(), run(red, "-n2")
+    alone, spread = red_shop.run(), run(red_shop, "-n2")
 
     assert (alone.ret, spread.ret) == (2, 1)  # pytest-xdist goes on with the others
-    assert red.results()["verdict"] == "error"
+    assert red_shop.results()["verdict"] == "error"
     assert spread.stdout.str().count("\nbroken.ireval.yaml:10:11: metrics > 1\n") == 1
 
 
@@ -272,51 +272,54 @@ def test_without_any_suite_a_spread_run_is_no_pass_either(pytester):
     result.stdout.fnmatch_lines(["--ireval: no suite was collected*"])
 
 
-def test_a_part_of_a_spread_suite_is_never_accepted(red):
-    before = red.baseline_files()
+def test_a_part_of_a_spread_suite_is_never_accepted(red_shop):
+    before = red_shop.baseline_files()
 
-    result = run(red, "-n2", "-k", "tail", "--ireval-update", "--ireval-reason", "x")
+    result = run(red_shop, "-n2", "-k", "tail", "--ireval-update", "--ireval-reason", "x")
 
     assert result.ret == 1
-    assert red.baseline_files() == before
+    assert red_shop.baseline_files() == before
     result.stdout.fnmatch_lines(["not accepted: shop: 6 of its 7 verdicts were not part of this run; left as it is"])
 
 
-def test_groups_of_tests_that_carry_their_name_in_the_id_are_found_again(red):
-    (red.path / "conftest.py").write_text(
+def test_groups_of_tests_that_carry_their_name_in_the_id_are_found_again(red_shop):
+    (red_shop.path / "conftest.py").write_text(
         "import pytest\n\n\n"
         "def pytest_collection_modifyitems(items):\n"
         "    for item in items:\n"
         "        item.add_marker(pytest.mark.xdist_group(item.nodeid.partition('.')[0]))\n"
     )
 
-    result = run(red, "-n2", "--dist", "loadgroup")
+    result = run(red_shop, "-n2", "--dist", "loadgroup")
 
     assert result.ret == 1
-    assert [suite["verdict"] for suite in red.results()["suites"]] == ["fail"] * 4
+    assert [suite["verdict"] for suite in red_shop.results()["suites"]] == ["fail"] * 4
 
 
-def test_python_tests_of_a_worker_use_the_fixture_and_its_folder_is_gone_afterwards(accepted, monkeypatch, tmp_path):
+def test_python_tests_of_a_worker_use_the_fixture_and_leave_no_folder(accepted_shop, monkeypatch, tmp_path):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    (accepted.path / "test_shop.py").write_text(
+    (accepted_shop.path / "test_shop.py").write_text(
         "def test_gate(ireval):\n    assert ireval.gate('shop.ireval.yaml').verdict == 'pass'\n\n\n"
         "def test_fails():\n    assert False\n"
     )
 
-    result = run(accepted, "-n2")
+    result = run(accepted_shop, "-n2")
 
     assert result.ret == 1
     result.assert_outcomes(passed=8, failed=1)
-    assert (accepted.results()["verdict"], accepted.results()["failed_tests"]) == ("fail", ["test_shop.py::test_fails"])
+    assert (accepted_shop.results()["verdict"], accepted_shop.results()["failed_tests"]) == (
+        "fail",
+        ["test_shop.py::test_fails"],
+    )
     assert not list(tmp_path.glob("ireval-*"))
 
 
-def test_where_workers_cannot_share_anything_the_run_ends_in_words(accepted, monkeypatch):
+def test_where_workers_cannot_share_anything_the_run_ends_in_words(accepted_shop, monkeypatch):
     sitecustomize = "import tempfile\n\n\ndef mkdtemp(*a, **k):\n    raise OSError(28, 'No space left on device')\n\n\n"
-    (accepted.path / "conftest.py").write_text(sitecustomize + "tempfile.mkdtemp = mkdtemp\n")
+    (accepted_shop.path / "conftest.py").write_text(sitecustomize + "tempfile.mkdtemp = mkdtemp\n")
 
-    result = run(accepted, "-n2")
+    result = run(accepted_shop, "-n2")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "cannot create a folder for the workers of this run: No space left on device" in result.stderr.str()
-    assert json.loads((accepted.path / "ireval-report/results.json").read_text())["verdict"] == "error"
+    assert json.loads((accepted_shop.path / "ireval-report/results.json").read_text())["verdict"] == "error"

@@ -42,7 +42,7 @@ def redefine(shop, old, new):
     (shop.path / "conftest.py").write_text(code.replace(old, new))
 
 
-def red_ids(shop):
+def list_red_ids(shop):
     return [name for name, verdict in shop.verdicts().items() if verdict != "pass"]
 
 
@@ -55,7 +55,7 @@ def test_code_that_gives_the_accepted_rankings_another_value_is_an_error_of_the_
     result = odd.run()
 
     assert result.ret == RED
-    assert red_ids(odd) == OF_ODD
+    assert list_red_ids(odd) == OF_ODD
     found = odd.outcome("no_regression::Odd.all")
     assert found["headline"] == (
         "Odd of the accepted rankings is 1 now, and was 0.5 when the baseline was accepted, with the same judgments "
@@ -73,7 +73,7 @@ def test_another_direction_changes_no_value_and_is_found_as_well(odd):
     redefine(odd, 'direction="higher"', 'direction="lower"')
 
     assert odd.run().ret == RED
-    assert red_ids(odd) == OF_ODD
+    assert list_red_ids(odd) == OF_ODD
     assert odd.outcome("no_regression::Odd.all")["headline"] == (
         "Odd is defined as: lower is better, 0 to 1, mean of each query; when the baseline was accepted it was: "
         "higher is better, 0 to 1, mean of each query"

@@ -110,7 +110,7 @@ def ireval_rules():
 """
 
 
-def ruled_with(shop, body):
+def run_with_rule(shop, body):
     """What such a rule says beside three rules of ours that evidence decides."""
     (shop.path / "conftest.py").write_text(TESTED.format(body=body))
     ours = "  - no_regression: {metric: nDCG@10, tolerance: 5%, decide_by: evidence, min_queries: 5, name: nNUMBER}\n"
@@ -123,11 +123,11 @@ def ruled_with(shop, body):
 
 
 def test_the_p_of_a_plugins_rule_is_corrected_with_those_of_ours(shop):
-    assert ruled_with(shop, "return 0.01")["headline"] == "p 0.04 of 4"
+    assert run_with_rule(shop, "return 0.01")["headline"] == "p 0.04 of 4"
 
 
 def test_what_a_plugins_test_raises_is_an_error_of_its_rule(shop):
-    outcome = ruled_with(shop, "raise LookupError('no p today')")
+    outcome = run_with_rule(shop, "raise LookupError('no p today')")
 
     assert outcome["verdict"] == "error"
     assert outcome["headline"].endswith("conftest.py raised LookupError: no p today")

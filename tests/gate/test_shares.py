@@ -16,7 +16,7 @@ from pytest_ireval.testing.data import make_corner_cases, make_random_data
 REGISTRY = load_registry()
 
 
-def judged(metric, data):
+def join_rankings(metric, data):
     """What the metric sees, missing rankings as empty ones."""
     judgments = {query.name: query.grades for query in data.queries}
     rankings = {query.name: list(query.ranking or ()) for query in data.queries}
@@ -30,7 +30,7 @@ def test_documents_alone_are_worth_what_the_steps_say_and_add_up_to_the_value(na
     (metric,) = REGISTRY.parse_metrics([name])
     assert metric.is_additive
     cutoff = metric.settings.get("cutoff")
-    whole = judged(metric, data)
+    whole = join_rankings(metric, data)
     seen = whole if cutoff is None else cut_to_depth(whole, cutoff)
 
     alone = score(metric, isolate_documents(seen)).values

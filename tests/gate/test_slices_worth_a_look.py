@@ -10,7 +10,7 @@ RULE = "no_regression: {metric: RR@10, tolerance: 50%, where: {segment: head}}"
 
 
 @pytest.fixture
-def changed(pytester, monkeypatch):
+def run_changed_town(pytester, monkeypatch):
     """What ``pytest --ireval`` says of a town whose ranks before are the accepted ones."""
     monkeypatch.delenv("CI", raising=False)
 
@@ -31,8 +31,8 @@ def in_turn(head, tail, count):
     return [pair for _ in range(count) for pair in (head, tail)]
 
 
-def test_a_slice_that_no_rule_names_and_that_got_worse_is_named(changed):
-    result = changed(in_turn((2, 2), (2, 2), 20) + in_turn((2, 2), (1, 3), 10), "-v")
+def test_a_slice_that_no_rule_names_and_that_got_worse_is_named(run_changed_town):
+    result = run_changed_town(in_turn((2, 2), (2, 2), 20) + in_turn((2, 2), (1, 3), 10), "-v")
 
     result.stdout.fnmatch_lines(["suite  metric *90% interval * can show  verdict", "town   RR@10 * 0.0[0-9]* *"])
     result.stdout.fnmatch_lines(["look at segment=tail: RR@10 -0.2222 (-33.3%), significant among 4 figures"])
@@ -61,33 +61,33 @@ def look_at(result):
         pytest.param(in_turn((8, 9), (2, 2), 40), id="a slice whose rule finds it within its tolerance"),
     ],
 )
-def test_what_is_no_loss_worth_a_look_is_not_named(changed, ranks):
-    result = changed(ranks)
+def test_what_is_no_loss_worth_a_look_is_not_named(run_changed_town, ranks):
+    result = run_changed_town(ranks)
 
     assert result.ret == 0
     assert look_at(result) == []
 
 
-def test_of_many_slices_that_got_worse_three_are_named(changed):
+def test_of_many_slices_that_got_worse_three_are_named(run_changed_town):
     ranks = [(1, 3) if number % 6 else (2, 2) for number in range(180)]
     rules = rule_for("s0", "50%"), "no_regression: {metric: AP, tolerance: 1%}"
-    result = changed(ranks, rules=rules, metrics=MANY, segments=SIX * 30)
+    result = run_changed_town(ranks, rules=rules, metrics=MANY, segments=SIX * 30)
 
     assert result.ret == 1
     assert look_at(result) == ["look at segment=s1", "look at segment=s2", "look at segment=s3"]
 
 
-def test_a_slice_that_a_red_rule_names_is_not_named_for_other_metrics(changed):
+def test_a_slice_that_a_red_rule_names_is_not_named_for_other_metrics(run_changed_town):
     ranks = [(1, 3) if number % 6 in (1, 2) else (2, 2) for number in range(180)]
-    result = changed(ranks, rules=[rule_for("s1")], metrics=MANY, segments=SIX * 30)
+    result = run_changed_town(ranks, rules=[rule_for("s1")], metrics=MANY, segments=SIX * 30)
 
     assert result.ret == 1
     assert look_at(result) == ["look at segment=s2"]
 
 
-def test_where_the_loss_is_reads_as_a_sentence(changed):
+def test_where_the_loss_is_reads_as_a_sentence(run_changed_town):
     ranks = [(1, 6) if number % 6 == 2 else (2, 2) for number in range(180)]
-    result = changed(ranks, rules=[rule_for("s2")], segments=SIX * 30)
+    result = run_changed_town(ranks, rules=[rule_for("s2")], segments=SIX * 30)
 
     said = " ".join(result.stdout.str().split())
     assert " mostly in: 30 of 180 queries with segment=s2; all of the loss of RR@10 comes from these queries " in said

@@ -8,7 +8,7 @@ ESCAPE = "\x1b["
 
 
 @pytest.fixture
-def red(shop, monkeypatch):
+def red_shop(shop, monkeypatch):
     """In every query something stands above the best document."""
     for name in ("NO_COLOR", "FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS"):
         monkeypatch.delenv(name, raising=False)
@@ -37,56 +37,58 @@ def ours(result):
         ("colour-200.txt", 200, ("--color=yes",)),
     ],
 )
-def test_a_red_gate(red, monkeypatch, golden, name, columns, flags):
+def test_a_red_gate(red_shop, monkeypatch, golden, name, columns, flags):
     monkeypatch.setenv("COLUMNS", str(columns))
 
-    golden(name, ours(red.run(*flags, "-k", "nDCG_10.all or worsened or inputs")))
+    golden(name, ours(red_shop.run(*flags, "-k", "nDCG_10.all or worsened or inputs")))
 
 
-def test_a_failure_is_coloured_in_the_terminal_and_in_no_file(red, monkeypatch):
+def test_a_failure_is_coloured_in_the_terminal_and_in_no_file(red_shop, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
 
-    result = red.run("--color=yes", "--junit-xml=junit.xml")
+    result = red_shop.run("--color=yes", "--junit-xml=junit.xml")
 
     headline = next(line for line in result.outlines if "checks failed. Owner" in line)
     assert headline.startswith(f"{ESCAPE}31m{ESCAPE}1mshop.ireval.yaml: ")
-    junit = (red.path / "junit.xml").read_text(encoding="utf-8")
+    junit = (red_shop.path / "junit.xml").read_text(encoding="utf-8")
     assert "shop.ireval.yaml:13: nDCG@10 fell" in junit
     assert "#x1B" not in junit
     assert ESCAPE not in junit
-    for path in (red.path / "ireval-report").iterdir():
+    for path in (red_shop.path / "ireval-report").iterdir():
         assert ESCAPE.encode() not in path.read_bytes()
 
     monkeypatch.setenv("NO_COLOR", "1")
-    assert ESCAPE not in red.run().stdout.str()
+    assert ESCAPE not in red_shop.run().stdout.str()
 
 
-def test_a_failure_of_a_python_test_stays_as_pytest_draws_it(red):
-    red.pytester.makepyfile("def test_it(record_property):\n    record_property('ireval_rule', 1)\n    assert 1 == 2\n")
+def test_a_failure_of_a_python_test_stays_as_pytest_draws_it(red_shop):
+    red_shop.pytester.makepyfile(
+        "def test_it(record_property):\n    record_property('ireval_rule', 1)\n    assert 1 == 2\n"
+    )
 
-    result = red.run("--color=yes", "-k", "test_it")
+    result = red_shop.run("--color=yes", "-k", "test_it")
 
     assert any(f"{ESCAPE}31mE       assert 1 == 2" in line for line in result.outlines)
 
 
-def test_with_q_each_red_suite_is_a_line_and_a_green_run_says_nothing(red):
-    assert [line for line in red.run("-q").outlines if line.startswith(("fail: ", "ireval: "))] == [
+def test_with_q_each_red_suite_is_a_line_and_a_green_run_says_nothing(red_shop):
+    assert [line for line in red_shop.run("-q").outlines if line.startswith(("fail: ", "ireval: "))] == [
         "fail: shop and 2 more: nDCG@10 fell 43.3% (tolerance 5%)",
         "ireval: fail: 1 suite failed (shop); 7 verdicts: 3 fail, 4 pass",
     ]
 
-    red.rankings = {query: [f"{query}-{d}" for d in ("d0", "d1", "d2", "d3")] for query in red.rankings}
-    red.write()
-    assert [line for line in red.run("-q").outlines if "ireval" in line or "shop" in line] == []
+    red_shop.rankings = {query: [f"{query}-{d}" for d in ("d0", "d1", "d2", "d3")] for query in red_shop.rankings}
+    red_shop.write()
+    assert [line for line in red_shop.run("-q").outlines if "ireval" in line or "shop" in line] == []
 
 
 @pytest.fixture
-def broken(red):
+def broken(red_shop):
     """Two checks are red: one query lost everything."""
-    red.rankings = {query: [f"{query}-d{n}" for n in range(4)] for query in red.rankings}
-    red.rankings["q10"] = ["q10-n1"]
-    red.write()
-    return red
+    red_shop.rankings = {query: [f"{query}-d{n}" for n in range(4)] for query in red_shop.rankings}
+    red_shop.rankings["q10"] = ["q10-n1"]
+    red_shop.write()
+    return red_shop
 
 
 def test_several_red_checks_are_one_block(broken):

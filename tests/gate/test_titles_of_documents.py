@@ -59,7 +59,7 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path, text, complaint):
 
 
 @pytest.fixture
-def titled(shop):
+def titled_shop(shop):
     """A red shop whose documents have titles, one of which is hostile."""
     shop.accept()
     rows = [
@@ -73,10 +73,10 @@ def titled(shop):
     return shop
 
 
-def test_they_are_shown_beside_ids_and_escaped(titled, ireval, monkeypatch):
+def test_they_are_shown_beside_ids_and_escaped(titled_shop, ireval, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
-    text = titled.run().stdout.str()
-    summary, page = ((titled.path / "ireval-report" / name).read_text() for name in ("summary.md", "index.html"))
+    text = titled_shop.run().stdout.str()
+    summary, page = ((titled_shop.path / "ireval-report" / name).read_text() for name in ("summary.md", "index.html"))
 
     assert 'q07-d0 "<script>alert(1)</script> mug" (grade 3): #1 -> ' in text
     assert 'q07 top 3 is now q07-d3 "Mug number 3" (grade 0), q07-d2 "Mug number 2" (grade 1)' in " ".join(text.split())
@@ -84,7 +84,7 @@ def test_they_are_shown_beside_ids_and_escaped(titled, ireval, monkeypatch):
     assert "<script>alert" not in summary + page
     assert "javascript:alert" not in page
     assert '<a href="https://shop.example/1" rel="noreferrer noopener">Mug number 1</a>' in page
-    (suite,) = titled.results()["suites"]
+    (suite,) = titled_shop.results()["suites"]
     assert suite["texts"]["q07-d1"] == {"title": "Mug number 1", "url": "https://shop.example/1", "fields": {}}
 
     why = ("why", "nDCG@10", "--suite", "shop.ireval.yaml", "--query", "q07")
@@ -95,7 +95,7 @@ def test_they_are_shown_beside_ids_and_escaped(titled, ireval, monkeypatch):
     assert "<script>" not in marked
     assert "\\<script\\>" in marked
 
-    (titled.path / "products.jsonl").write_text("[")
+    (titled_shop.path / "products.jsonl").write_text("[")
     said = ireval(*why)
     assert "documents have no titles: " in said.err
     assert "title" not in said.out[said.out.rindex("nDCG@10 of query") :]
@@ -136,22 +136,22 @@ def test_a_source_may_return_them(shop, monkeypatch):
     ],
     ids=["an open quote", "deep", "other documents"],
 )
-def test_a_file_without_titles_is_a_note_and_decides_nothing(titled, name, text, note):
-    (titled.path / name).write_text(text)
-    titled.change(("products.jsonl", name))
+def test_a_file_without_titles_is_a_note_and_decides_nothing(titled_shop, name, text, note):
+    (titled_shop.path / name).write_text(text)
+    titled_shop.change(("products.jsonl", name))
 
-    assert titled.run().ret == 1
-    assert [verdict for verdict in titled.verdicts().values() if verdict != "pass"] == ["fail"] * 2
-    notes = titled.results()["suites"][0]["notes"]
+    assert titled_shop.run().ret == 1
+    assert [verdict for verdict in titled_shop.verdicts().values() if verdict != "pass"] == ["fail"] * 2
+    notes = titled_shop.results()["suites"][0]["notes"]
     assert [each for each in notes if fnmatch(each, f"documents have no titles: {note}")]
 
 
-def test_half_characters_and_odd_fields_are_written(titled):
+def test_half_characters_and_odd_fields_are_written(titled_shop):
     title, odd = (
         r'"title": "half \ud800 mug"',
         r'"more": {"a": [1, {"b": null}]}, "n": NaN, "metadata": {"x": "\u0000"}',
     )
-    (titled.path / "products.jsonl").write_text(f'{{"id": "q07-d0", {title}, {odd}}}\n')
+    (titled_shop.path / "products.jsonl").write_text(f'{{"id": "q07-d0", {title}, {odd}}}\n')
 
-    assert titled.run().ret == 1
-    assert titled.results()["suites"][0]["texts"]["q07-d0"]["title"] == "half ? mug"
+    assert titled_shop.run().ret == 1
+    assert titled_shop.results()["suites"][0]["texts"]["q07-d0"]["title"] == "half ? mug"

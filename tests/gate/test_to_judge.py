@@ -6,7 +6,7 @@ TABLE = "ireval-report/to_judge.tsv"
 
 
 @pytest.fixture
-def unjudged(shop):
+def unjudged_shop(shop):
     """A baseline, then two of ten queries whose first document nobody has judged."""
     shop.accept()
     for query in ("q01", "q09"):
@@ -21,11 +21,11 @@ def rows(shop):
     return [dict(zip(header, row, strict=True)) for row in cells]
 
 
-def test_the_table_says_what_to_judge_and_what_it_would_move(unjudged):
-    result = unjudged.run()
+def test_the_table_says_what_to_judge_and_what_it_would_move(unjudged_shop):
+    result = unjudged_shop.run()
 
     assert result.ret == 1
-    first, second = rows(unjudged)
+    first, second = rows(unjudged_shop)
     assert first == {
         "suite": "shop",
         "query": "q01",
@@ -47,36 +47,36 @@ def test_the_table_says_what_to_judge_and_what_it_would_move(unjudged):
             "written: ireval-report/to_judge.tsv",
         ]
     )
-    assert "2 unjudged documents to judge first" in (unjudged.path / "ireval-report/summary.md").read_text()
+    assert "2 unjudged documents to judge first" in (unjudged_shop.path / "ireval-report/summary.md").read_text()
 
-    unjudged.run("-k", "no_regression and all").stdout.fnmatch_lines(
+    unjudged_shop.run("-k", "no_regression and all").stdout.fnmatch_lines(
         ["*2 unjudged documents fill lost places and count as irrelevant: judge them (to_judge.tsv)*"]
     )
-    unjudged.run("-k", "segment-tail")
-    assert [row["query"] for row in rows(unjudged)] == ["q09"]  # only queries of the slice
+    unjudged_shop.run("-k", "segment-tail")
+    assert [row["query"] for row in rows(unjudged_shop)] == ["q09"]  # only queries of the slice
 
 
-def test_the_table_says_which_grades_the_suite_has(unjudged):
+def test_the_table_says_which_grades_the_suite_has(unjudged_shop):
     scale = "{0: no, 1: partly, 2: good, 4: best}"
-    unjudged.change(("judgments: judgments.txt", f"judgments: {{file: judgments.txt, scale: {scale}}}"))
-    unjudged.run()
+    unjudged_shop.change(("judgments: judgments.txt", f"judgments: {{file: judgments.txt, scale: {scale}}}"))
+    unjudged_shop.run()
 
-    assert {row["grades"] for row in rows(unjudged)} == {"0=no,1=partly,2=good,4=best"}
+    assert {row["grades"] for row in rows(unjudged_shop)} == {"0=no,1=partly,2=good,4=best"}
 
 
-def test_a_run_that_passes_lists_nothing_and_takes_the_old_table_away(unjudged):
-    unjudged.run()
-    for ids in unjudged.rankings.values():
+def test_a_run_that_passes_lists_nothing_and_takes_the_old_table_away(unjudged_shop):
+    unjudged_shop.run()
+    for ids in unjudged_shop.rankings.values():
         ids[:] = [each for each in ids if not each.endswith("-new")]
-    unjudged.write()
+    unjudged_shop.write()
 
-    assert unjudged.run().ret == 0
-    assert not (unjudged.path / TABLE).exists()
-    assert unjudged.results()["suites"][0].get("to_judge", []) == []
+    assert unjudged_shop.run().ret == 0
+    assert not (unjudged_shop.path / TABLE).exists()
+    assert unjudged_shop.results()["suites"][0].get("to_judge", []) == []
 
 
-def test_grades_come_back_and_decide(unjudged, ireval):
-    shop = unjudged
+def test_grades_come_back_and_decide(unjudged_shop, ireval):
+    shop = unjudged_shop
     shop.run()
     table = shop.path / TABLE
     table.write_text(
@@ -89,8 +89,8 @@ def test_grades_come_back_and_decide(unjudged, ireval):
     assert shop.run("-k", "no_regression").ret == 0
 
 
-def test_grades_that_were_filled_in_outlive_the_next_run(unjudged):
-    shop = unjudged
+def test_grades_that_were_filled_in_outlive_the_next_run(unjudged_shop):
+    shop = unjudged_shop
     shop.run()
     for kept in ("judged.tsv", "judged2.tsv"):
         table = shop.path / TABLE
@@ -105,20 +105,20 @@ def test_grades_that_were_filled_in_outlive_the_next_run(unjudged):
 
 @pytest.mark.parametrize("saved", ["\ufeffsuite;query;document;grade\n", "suite,query,document,grade\nshop,q1,d1,2\n"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_a_table_that_a_spreadsheet_saved_in_its_own_way_is_kept(unjudged, saved, encoding):
-    unjudged.run()
-    (unjudged.path / TABLE).write_text(saved, encoding=encoding)
+def test_a_table_that_a_spreadsheet_saved_in_its_own_way_is_kept(unjudged_shop, saved, encoding):
+    unjudged_shop.run()
+    (unjudged_shop.path / TABLE).write_text(saved, encoding=encoding)
 
-    unjudged.run()
+    unjudged_shop.run()
 
-    assert (unjudged.path / "ireval-report/judged.tsv").read_text(encoding=encoding) == saved
+    assert (unjudged_shop.path / "ireval-report/judged.tsv").read_text(encoding=encoding) == saved
 
 
-def test_a_table_without_grades_is_replaced_in_silence(unjudged):
-    unjudged.run()
+def test_a_table_without_grades_is_replaced_in_silence(unjudged_shop):
+    unjudged_shop.run()
 
-    assert "kept:" not in unjudged.run().stdout.str()
-    assert not (unjudged.path / "ireval-report/judged.tsv").exists()
+    assert "kept:" not in unjudged_shop.run().stdout.str()
+    assert not (unjudged_shop.path / "ireval-report/judged.tsv").exists()
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_a_table_without_grades_is_replaced_in_silence(unjudged):
     ],
     ids=["harmless", "a warning"],
 )
-def test_what_only_warns_is_listed_and_what_is_within_its_tolerance_is_not(unjudged, changes, listed):
-    unjudged.change(*changes)
+def test_what_only_warns_is_listed_and_what_is_within_its_tolerance_is_not(unjudged_shop, changes, listed):
+    unjudged_shop.change(*changes)
 
-    assert unjudged.run().ret == 0
-    assert (unjudged.path / TABLE).exists() == listed
+    assert unjudged_shop.run().ret == 0
+    assert (unjudged_shop.path / TABLE).exists() == listed

@@ -18,13 +18,13 @@ WORKED = {
 """u1 stands at rank 3 on both sides, u2 below the cutoff of 5, u3 and u4 are new."""
 
 
-def worked(name, **options):
+def work_out(name, **options):
     sides = TwoSides(metrics=[name], **{**WORKED, **options})
     return sides, sides.left_open(name)
 
 
 def test_the_bounds_of_dcg_know_that_a_label_is_the_same_on_both_sides():
-    sides, found = worked("DCG@5")
+    sides, found = work_out("DCG@5")
 
     assert sides.difference("DCG@5") == pytest.approx([-0.4129], abs=5e-5)
     assert (found.worst, found.best) == (pytest.approx([-0.413], abs=5e-4), pytest.approx([1.018], abs=5e-4))
@@ -33,7 +33,7 @@ def test_the_bounds_of_dcg_know_that_a_label_is_the_same_on_both_sides():
     first = found.documents[0]
     assert (first.query, first.text, first.metric, first.now, first.baseline) == ("q", "text of q", "DCG@5", 1, None)
 
-    _, found = worked("DCG@5", policies={"scale": 3.0})
+    _, found = work_out("DCG@5", policies={"scale": 3.0})
     assert found.documents[0].effect == pytest.approx(3.0)  # the label is the top of the scale
 
 
@@ -49,13 +49,13 @@ def test_the_bounds_of_dcg_know_that_a_label_is_the_same_on_both_sides():
     ids=["no label is better", "of the judgments alone", "all judged", "the same lists", "no grade above 0"],
 )
 def test_nothing_is_open_where_no_label_moves_the_difference(name, options):
-    _, found = worked(name, **options)
+    _, found = work_out(name, **options)
 
     assert found is None
 
 
 def test_three_differences_of_ndcg():
-    sides, found = worked("nDCG@5")
+    sides, found = work_out("nDCG@5")
 
     assert sides.difference("nDCG@5") == pytest.approx([-0.253], abs=5e-4)
     assert found.condensed_current - found.condensed_baseline == pytest.approx([0.080], abs=5e-4)
@@ -63,7 +63,7 @@ def test_three_differences_of_ndcg():
 
 
 def test_a_document_at_the_same_rank_moves_ndcg_by_its_ideal_alone():
-    _, found = worked("nDCG@5")
+    _, found = work_out("nDCG@5")
 
     assert [each.document for each in found.documents] == ["u3", "u4", "u1"]  # u2 stands below the cutoff
     assert found.documents[-1].effect == pytest.approx(-0.41289 / 2.13093 + 0.41289 / 1.63093, abs=1e-4)
@@ -84,7 +84,7 @@ def test_of_a_metric_where_lower_is_better_the_worst_is_the_highest():
 
 
 def test_of_several_askings_the_means_count_and_bounds_are_approximate():
-    sides, found = worked("P@5", now=[WORKED["now"], WORKED["before"]])
+    sides, found = work_out("P@5", now=[WORKED["now"], WORKED["before"]])
 
     assert sides.difference("P@5") == pytest.approx([0.0])
     assert (found.worst, found.best, found.exact) == (pytest.approx([0.0]), pytest.approx([0.2]), False)

@@ -25,7 +25,7 @@ def two(shop):
     return shop
 
 
-def deleted(suite):
+def delete_suite(suite):
     suite.unlink()
 
 
@@ -55,8 +55,8 @@ def under_another_name(suite):
 @pytest.mark.parametrize(
     ("way", "named"),
     [
-        (deleted, ("suites/one", "suites/two")),
-        (deleted, ()),
+        (delete_suite, ("suites/one", "suites/two")),
+        (delete_suite, ()),
         *((way, ("suites",)) for way in (in_capitals, in_build, hidden, no_suite_any_more, under_another_name)),
     ],
 )

@@ -12,7 +12,7 @@ from pytest_ireval.report.results_file import read_run
 
 
 @pytest.fixture
-def accepted(shop):
+def accepted_shop(shop):
     shop.accept()
     shop.pytester.chdir()
     return shop
@@ -25,7 +25,7 @@ ASKED = "explained: what the source returns now"
 
 
 @pytest.fixture
-def red(shop, monkeypatch):
+def red_shop(shop, monkeypatch):
     """A shop whose last run was red, under a variable that is no longer set."""
     shop.pytester.chdir()
     shop.change(BY_VARIABLE)
@@ -42,68 +42,68 @@ def red(shop, monkeypatch):
     return shop
 
 
-def explained(ireval, *more):
+def explain(ireval, *more):
     """The line with both values, and the one that says what was explained."""
     lines = ireval(*WHY, *more).out.splitlines()
     values = next(line for line in lines if line.startswith("nDCG@10 of query"))
     return values, next(line for line in lines if line.startswith("explained: "))
 
 
-def test_the_run_that_was_red_is_explained_under_another_environment(red, ireval):
-    values, what = explained(ireval)
+def test_the_run_that_was_red_is_explained_under_another_environment(red_shop, ireval):
+    values, what = explain(ireval)
 
     assert values.startswith("nDCG@10 of query q03: 1.0000 -> 0.3")
     assert what.startswith(OF_THE_RUN)
     assert what.endswith("; --ask asks the source again")
     assert "(A) -> run: worse.txt (B)" in ireval(*WHY).out
-    assert explained(ireval, "--ask") == ("nDCG@10 of query q03: 1.0000 -> 1.0000 (+0.0000)", ASKED)
+    assert explain(ireval, "--ask") == ("nDCG@10 of query q03: 1.0000 -> 1.0000 (+0.0000)", ASKED)
 
 
-def test_rankings_are_kept_alike_where_freed_memory_is_returned(red, ireval, monkeypatch):
+def test_rankings_are_kept_alike_where_freed_memory_is_returned(red_shop, ireval, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795374000")
     monkeypatch.setenv("SHOP_RANKINGS", "worse.txt")
-    red.run()
-    plain = (red.path / "ireval-report/rankings.zip").read_bytes()
+    red_shop.run()
+    plain = (red_shop.path / "ireval-report/rankings.zip").read_bytes()
     monkeypatch.setattr("pytest_ireval.gate.collect.MANY_DOCUMENTS", 0)
     for without in (ctypes, None):
         monkeypatch.setitem(sys.modules, "ctypes", without)
-        red.run()
-        assert (red.path / "ireval-report/rankings.zip").read_bytes() == plain
+        red_shop.run()
+        assert (red_shop.path / "ireval-report/rankings.zip").read_bytes() == plain
     monkeypatch.delenv("SHOP_RANKINGS")
 
-    assert explained(ireval)[1].startswith(OF_THE_RUN)
+    assert explain(ireval)[1].startswith(OF_THE_RUN)
 
 
-def test_rankings_that_cannot_be_packed_make_their_suite_an_error_and_none_of_before_are_left(accepted, monkeypatch):
+def test_rankings_that_cannot_be_packed_make_their_suite_an_error_and_leave_none_of_before(accepted_shop, monkeypatch):
     def no_memory(*_, **__):
         raise MemoryError
 
-    accepted.run()
-    assert (accepted.path / "ireval-report/rankings.zip").exists()
+    accepted_shop.run()
+    assert (accepted_shop.path / "ireval-report/rankings.zip").exists()
     monkeypatch.setattr("pytest_ireval.gate.last_run.collect_answers", no_memory)
 
-    result = accepted.run("--ireval-update", "--ireval-reason", "none")
+    result = accepted_shop.run("--ireval-update", "--ireval-reason", "none")
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["*MemoryError*", "ireval: error: 1 suite could not be judged (shop)*"])
-    run = read_run(accepted.path / "ireval-report")
+    run = read_run(accepted_shop.path / "ireval-report")
     assert (run.verdict, run.accepted) == ("error", ())
     assert "MemoryError" in run.suites[0].error
-    assert not (accepted.path / "ireval-report/rankings.zip").exists()
+    assert not (accepted_shop.path / "ireval-report/rankings.zip").exists()
 
 
 @pytest.mark.ci
-def test_workers_of_xdist_keep_the_rankings_as_one_process_does(red, ireval, monkeypatch):
-    one = (red.path / "ireval-report/rankings.zip").read_bytes()
+def test_workers_of_xdist_keep_the_rankings_as_one_process_does(red_shop, ireval, monkeypatch):
+    one = (red_shop.path / "ireval-report/rankings.zip").read_bytes()
     monkeypatch.setenv("SHOP_RANKINGS", "worse.txt")
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795374000")
-    red.run("-p", "xdist", "-n0")
-    alone = (red.path / "ireval-report/rankings.zip").read_bytes()
-    red.run("-p", "xdist", "-n2")
+    red_shop.run("-p", "xdist", "-n0")
+    alone = (red_shop.path / "ireval-report/rankings.zip").read_bytes()
+    red_shop.run("-p", "xdist", "-n2")
     monkeypatch.delenv("SHOP_RANKINGS")
 
-    assert (red.path / "ireval-report/rankings.zip").read_bytes() == alone != one
-    values, what = explained(ireval)
+    assert (red_shop.path / "ireval-report/rankings.zip").read_bytes() == alone != one
+    values, what = explain(ireval)
     assert values.startswith("nDCG@10 of query q03: 1.0000 -> 0.3")
     assert what.startswith(OF_THE_RUN)
 
@@ -115,11 +115,11 @@ def test_workers_of_xdist_keep_the_rankings_as_one_process_does(red, ireval, mon
         (lambda shop: shop.judgments["q01"].update({"q01-d3": 1}), "the judgments changed since the run of 20"),
     ],
 )
-def test_where_what_it_was_judged_by_has_changed_that_is_said_and_the_source_asked(red, ireval, change, says):
-    change(red)
-    red.write()
+def test_where_what_it_was_judged_by_has_changed_that_is_said_and_the_source_asked(red_shop, ireval, change, says):
+    change(red_shop)
+    red_shop.write()
 
-    values, what = explained(ireval)
+    values, what = explain(ireval)
 
     assert values == "nDCG@10 of query q03: 1.0000 -> 1.0000 (+0.0000)"
     assert what.startswith(f"{ASKED}; {says}")
@@ -131,11 +131,11 @@ def test_a_setting_that_a_variable_changed_is_said(shop, ireval, monkeypatch):
     shop.accept()
     monkeypatch.setenv("SHOP_DEPTH", "12")
 
-    assert explained(ireval)[1].startswith(f"{ASKED}; a variable that the suite file names changed since the run of 20")
+    assert explain(ireval)[1].startswith(f"{ASKED}; a variable that the suite file names changed since the run of 20")
 
 
-def test_a_file_that_is_damaged_is_told_with_what_to_do(red, ireval):
-    file = red.path / "ireval-report/rankings.zip"
+def test_a_file_that_is_damaged_is_told_with_what_to_do(red_shop, ireval):
+    file = red_shop.path / "ireval-report/rankings.zip"
     whole = file.read_bytes()
     for content in (b"", whole[: len(whole) // 2]):
         file.write_bytes(content)
@@ -155,9 +155,9 @@ def test_a_file_that_is_damaged_is_told_with_what_to_do(red, ireval):
     assert "has format 2; this version reads format 1" in ireval(*WHY).err
 
 
-def test_the_baseline_stands_beside_the_ranking_of_now(accepted, ireval):
-    accepted.rankings["q03"] = ["q03-n1", "q03-d0"]
-    accepted.write()
+def test_the_baseline_stands_beside_the_ranking_of_now(accepted_shop, ireval):
+    accepted_shop.rankings["q03"] = ["q03-n1", "q03-d0"]
+    accepted_shop.write()
 
     out = ireval(*WHY, "--ask").out
 
@@ -167,9 +167,9 @@ def test_the_baseline_stands_beside_the_ranking_of_now(accepted, ireval):
     assert "#1 -> #2" in next(line for line in out.splitlines() if line.startswith("q03-d0 "))
 
 
-def test_without_a_query_the_one_that_changed_most_is_explained(accepted, ireval):
-    accepted.rankings["q07"] = ["q07-n1"]
-    accepted.write()
+def test_without_a_query_the_one_that_changed_most_is_explained(accepted_shop, ireval):
+    accepted_shop.rankings["q07"] = ["q07-n1"]
+    accepted_shop.write()
 
     assert ireval("why", "P@3", "--suite", "shop.ireval.yaml", "--ask").out.startswith(
         "P@3 of query q07 (the largest difference of 10 queries): 1.0000 -> 0.0000 (-1.0000)\n"
@@ -193,7 +193,7 @@ def test_what_makes_no_sense_of_a_suite_is_refused(shop, ireval, arguments, says
     assert says in result.err
 
 
-def test_a_metric_of_two_lists_compares_the_current_one_with_the_baseline(accepted, ireval):
+def test_a_metric_of_two_lists_compares_the_current_one_with_the_baseline(accepted_shop, ireval):
     result = ireval("why", "KendallTau", "--suite", "shop.ireval.yaml", "--query", "q01")
 
     assert result.code == 0, result.err

@@ -27,37 +27,39 @@ def test_the_same_rankings_are_the_same_whatever_the_order_of_equal_scores(shop)
     assert suite["queries"]["now"] == suite["queries"]["baseline"]
 
 
-def test_a_reference_that_lacks_queries_is_an_error_and_no_easy_win(accepted):
-    (accepted.path / "old.txt").write_text("q01 Q0 q01-d0 1 1 x\nq02 Q0 q02-d0 1 1 x\n")
-    accepted.change(("metric: nDCG@10, tolerance: 5%}", "metric: nDCG@10, tolerance: 5%, against: {run: old.txt}}"))
+def test_a_reference_that_lacks_queries_is_an_error_and_no_easy_win(accepted_shop):
+    (accepted_shop.path / "old.txt").write_text("q01 Q0 q01-d0 1 1 x\nq02 Q0 q02-d0 1 1 x\n")
+    accepted_shop.change(
+        ("metric: nDCG@10, tolerance: 5%}", "metric: nDCG@10, tolerance: 5%, against: {run: old.txt}}")
+    )
 
-    accepted.run()
+    accepted_shop.run()
 
-    assert accepted.outcome("no_regression::nDCG_10.all")["verdict"] == "error"
-    assert accepted.outcome("no_regression::nDCG_10.all")["headline"].startswith(
+    assert accepted_shop.outcome("no_regression::nDCG_10.all")["verdict"] == "error"
+    assert accepted_shop.outcome("no_regression::nDCG_10.all")["headline"].startswith(
         "shop.ireval.yaml:13:84: run: old.txt ranks 2 of 10 judged queries; without a ranking: 'q03', "
     )
 
 
-def test_a_baseline_that_kept_fewer_documents_is_an_error(accepted):
-    accepted.change(("depth: 10", "depth: 12"))
+def test_a_baseline_that_kept_fewer_documents_is_an_error(accepted_shop):
+    accepted_shop.change(("depth: 10", "depth: 12"))
 
-    accepted.run()
+    accepted_shop.run()
 
-    found = accepted.outcome("no_regression::nDCG_10.all")
+    found = accepted_shop.outcome("no_regression::nDCG_10.all")
     assert found["verdict"] == "error"
     assert found["headline"] == "the baseline holds 10 documents of each query, and depth is 12 now"
 
 
-def test_deleted_judgments_are_an_error_and_not_fewer_queries_to_fail(accepted):
-    for query in list(accepted.judgments)[:7]:
-        del accepted.judgments[query]
-        accepted.rankings[query] = bad(query)
-    accepted.write()
+def test_deleted_judgments_are_an_error_and_not_fewer_queries_to_fail(accepted_shop):
+    for query in list(accepted_shop.judgments)[:7]:
+        del accepted_shop.judgments[query]
+        accepted_shop.rankings[query] = bad(query)
+    accepted_shop.write()
 
-    accepted.run()
+    accepted_shop.run()
 
-    found = accepted.outcome("no_regression::nDCG_10.all")
+    found = accepted_shop.outcome("no_regression::nDCG_10.all")
     assert found["verdict"] == "error"
     assert found["headline"] == "7 of 10 queries have no nDCG@10 any more: 'q01', 'q02', 'q03', 'q04', 'q05' and 2 more"
 
@@ -198,14 +200,14 @@ def test_a_suite_in_another_notation_is_found(shop):
     result.stdout.fnmatch_lines(["*ERROR collecting other.yaml*"])
 
 
-def test_a_red_suite_beside_an_inconclusive_rule_is_red(accepted):
-    accepted.change(("by_more_than: 0.9, at_most: 2", "by_more_than: 0.9, at_most: 2, min_queries: 50"))
-    accepted.rankings["q10"] = bad("q10")
-    accepted.write()
+def test_a_red_suite_beside_an_inconclusive_rule_is_red(accepted_shop):
+    accepted_shop.change(("by_more_than: 0.9, at_most: 2", "by_more_than: 0.9, at_most: 2, min_queries: 50"))
+    accepted_shop.rankings["q10"] = bad("q10")
+    accepted_shop.write()
 
-    result = accepted.run()
+    result = accepted_shop.run()
 
-    assert accepted.results()["verdict"] == "fail"
+    assert accepted_shop.results()["verdict"] == "fail"
     result.stdout.fnmatch_lines(["*inconclusive: shop.ireval.yaml:15: all has 10 queries, fewer than min_queries: 50*"])
 
 
