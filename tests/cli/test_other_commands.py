@@ -181,7 +181,9 @@ def test_a_new_plugin_passes_its_tests(pytester, ireval):
     folder = pytester.path / "search-metrics"
     made = [path for path in folder.rglob("*") if path.is_file()]
     assert not [path for path in made if "acme" in f"{path} {path.read_text('utf-8')}".lower()]
-    assert pytester.runpytest("-p", "no:cacheprovider", f"--rootdir={folder}", folder).ret == 0
+    result = pytester.runpytest("-rs", "-p", "no:cacheprovider", f"--rootdir={folder}", folder)
+    result.assert_outcomes(passed=35, skipped=1)
+    result.stdout.fnmatch_lines(["*does not apply to FirstBad: unjudged documents are not bad, so a longer*"])
     assert "already exists, and is not overwritten" in ireval("plugins", "--new", "search-metrics").err
 
 

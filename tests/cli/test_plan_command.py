@@ -8,6 +8,7 @@ from suite_files import write_judgments, write_queries, write_rankings, write_su
 from pytest_ireval.baseline.record import Acceptance, Baseline, StoredMetric, round_spreads
 from pytest_ireval.baseline.writing import write_baseline
 from pytest_ireval.data.from_objects import convert_rankings
+from pytest_ireval.power import chance_of_red
 
 RULE = "no_regression: {metric: nDCG@10, tolerance: 2%}"
 VALUES = {f"q{n:02}": 0.6 if n % 2 else 0.4 for n in range(50)}
@@ -16,6 +17,7 @@ VALUES = {f"q{n:02}": 0.6 if n % 2 else 0.4 for n in range(50)}
 @pytest.fixture
 def shop(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(chance_of_red, "DRAWS", 50)
     write_suite(tmp_path, RULE, depth=10)
     write_rankings(tmp_path / "rankings.txt", {"q01": ["d"]})
     write_judgments(tmp_path / "judgments.txt", {"q01": {"d": 1}})
@@ -48,8 +50,8 @@ def test_a_table_says_what_the_queries_can_show_and_what_that_means(shop, ireval
         "  can show: the smallest true drop that a one-sided t test at 5% finds in 80% of cases. needs: the\n"
         "  number of queries that would show the drop in the column before. false alarms: how often a\n"
         "  harmless change of this spread exceeds that drop, which warns, or fails with decide_by: observed.\n"
-        "  Harmless changes as large as earlier changes would turn this suite red in 7% of cases, and only\n"
-        "  warn in 16%.\n"
+        "  Harmless changes as large as earlier changes would turn this suite red in 8% of cases, and only\n"
+        "  warn in 18%.\n"
     )
 
 
@@ -131,7 +133,7 @@ def test_programs_are_given_numbers(shop, ireval):
     )
     assert rule["resolution"] == pytest.approx(0.0356, abs=1e-4)
     assert (rule["needed"], rule["blind"], rule["shows_any"]) == (pytest.approx(620, abs=1), True, True)
-    assert (suite["chance_of_red"], suite["chance_of_warning"]) == (0.07, 0.16)
+    assert (suite["chance_of_red"], suite["chance_of_warning"]) == (0.08, 0.18)
     assert (suite["drawn_from"], suite["not_counted"]) == ("earlier changes", [])
 
 

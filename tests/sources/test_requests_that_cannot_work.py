@@ -1,18 +1,9 @@
 """Requests that are equal for all queries, name no column, or ask for too few documents are refused unasked."""
 
 import pytest
+from suite_files import write_judgments, write_queries, write_suite
 
-SUITE = """\
-ireval: 1
-suite: shop
-source:
-  {source}
-depth: 20
-queries: queries.tsv
-judgments: judgments.txt
-rules:
-  - threshold: {{nDCG@10: ">= 0.5"}}
-"""
+RULE = "threshold: {nDCG@10: '>= 0.5'}"
 HTTP = "http: http://127.0.0.1:9/search\n  hits: hits\n  "
 OPENSEARCH = "opensearch: http://127.0.0.1:9/shop\n  "
 SOLR = "solr: http://127.0.0.1:9/solr/shop\n  "
@@ -22,26 +13,17 @@ MATCH = "query: {match: {title: '{text}'}}"
 
 
 @pytest.fixture
-def shop(pytester):
-    pytester.path.joinpath("queries.tsv").write_text("id\ttext\tsku\nq1\tred mug\tm1\nq2\tpan\tp1\n")
-    pytester.path.joinpath("judgments.txt").write_text("q1 0 m1 1\nq2 0 p1 1\n")
+def check(tmp_path, monkeypatch, ireval):
+    """Checks a suite with this source, and returns what ``ireval check`` says of it."""
+    monkeypatch.chdir(tmp_path)
 
-    def write(source, **replaced):
-        text = SUITE.format(source=source)
-        for old, new in replaced.items():
-            text = text.replace(old, new)
-        pytester.path.joinpath("shop.ireval.yaml").write_text(text)
+    def write_and_check(source, *rules, texts=("red mug", "pan")):
+        write_queries(tmp_path / "queries.tsv", ["q1", "q2"], text=texts, sku=["m1", "p1"])
+        write_judgments(tmp_path / "judgments.txt", {"q1": {"m1": 1}, "q2": {"p1": 1}})
+        write_suite(tmp_path, *(rules or [RULE]), source=f"\n  {source}", depth=20, queries="queries.tsv")
+        return ireval("check", "shop.ireval.yaml")
 
-    pytester.write = write
-    return pytester
-
-
-def refusals(shop, ireval):
-    """What ``ireval check`` and a run that only collects say of the suite."""
-    check = ireval("check", "shop.ireval.yaml")
-    collection = shop.runpytest("--ireval", "--collect-only", "-p", "no:cacheprovider")
-    assert (check.code, collection.ret) == (1, pytest.ExitCode.INTERRUPTED)
-    return check.out, collection.stdout.str()
+    return write_and_check
 
 
 SAME_FOR_ALL = "every query gets the same request: it has neither {text} nor a column of the queries"
@@ -58,12 +40,21 @@ SAME_FOR_ALL = "every query gets the same request: it has neither {text} nor a c
         SQL + "sql: select id from products limit :depth",
     ],
 )
-def test_a_request_without_anything_of_the_query_is_refused(shop, ireval, source):
-    shop.write(source)
+def test_a_request_without_anything_of_the_query_is_refused(check, source):
+    printed = check(source)
 
-    for said in refusals(shop, ireval):
-        assert SAME_FOR_ALL.replace("{text}", ":text" if "sql:" in source else "{text}") in said
-        assert ":3: source > " in said
+    assert printed.code == 1
+    assert SAME_FOR_ALL.replace("{text}", ":text" if "sql:" in source else "{text}") in printed.out
+    assert ":3: source > " in printed.out
+
+
+def test_a_run_refuses_it_while_it_collects(check, tmp_path, pytester):
+    check(SOLR + "query: '*:*'")
+
+    result = pytester.runpytest("--ireval", "--collect-only", "-p", "no:cacheprovider", tmp_path)
+
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert SAME_FOR_ALL in result.stdout.str()
 
 
 @pytest.mark.parametrize(
@@ -75,13 +66,13 @@ def test_a_request_without_anything_of_the_query_is_refused(shop, ireval, source
         (SQL + "sql: select id from products where name = :txt", ":txt is not a column of the queries"),
     ],
 )
-def test_a_misspelt_placeholder_is_refused(shop, ireval, source, complaint):
-    shop.write(source)
+def test_a_misspelt_placeholder_is_refused(check, source, complaint):
+    printed = check(source)
 
-    for said in refusals(shop, ireval):
-        assert complaint in said
-        assert "allowed: depth, from, id, page, size, sku, text" in said
-    assert "did you mean 'text'?" in said or "txt" not in source
+    assert printed.code == 1
+    assert complaint in printed.out
+    assert "allowed: depth, from, id, page, size, sku, text" in printed.out
+    assert "did you mean 'text'?" in printed.out or "txt" not in source
 
 
 @pytest.mark.parametrize(
@@ -97,22 +88,22 @@ def test_a_misspelt_placeholder_is_refused(shop, ireval, source, complaint):
         (SQL + "sql: select id from products where name = :text fetch first 10 rows only", "limit: 10 "),
     ],
 )
-def test_a_request_for_fewer_documents_than_the_depth_is_refused(shop, ireval, source, complaint):
-    shop.write(source)
+def test_a_request_for_fewer_documents_than_the_depth_is_refused(check, source, complaint):
+    printed = check(source)
 
-    for said in refusals(shop, ireval):
-        assert f"{complaint}asks for fewer documents than the suite, whose depth is " in said
-        assert "or write depth: " in said
+    assert printed.code == 1
+    assert f"{complaint}asks for fewer documents than the suite, whose depth is " in printed.out
+    assert "or write depth: " in printed.out
 
 
-def test_the_source_that_a_rule_compares_with_is_checked_too(shop, ireval):
+def test_the_source_that_a_rule_compares_with_is_checked_too(check):
     other = "no_regression: {metric: nDCG@10, tolerance: 2%, against: {opensearch: 'http://127.0.0.1:9/b', "
     other += "query: {match: {title: mug}}}}"
-    shop.write(OPENSEARCH + MATCH, **{'threshold: {nDCG@10: ">= 0.5"}': other})
+    printed = check(OPENSEARCH + MATCH, other)
 
-    for said in refusals(shop, ireval):
-        assert "shop.ireval.yaml:10:" in said
-        assert SAME_FOR_ALL in said
+    assert printed.code == 1
+    assert "shop.ireval.yaml:10:" in printed.out
+    assert SAME_FOR_ALL in printed.out
 
 
 @pytest.mark.parametrize(
@@ -128,20 +119,14 @@ def test_the_source_that_a_rule_compares_with_is_checked_too(shop, ireval):
         SQL + "sql: select id from (select id from products limit 5) where sku = :sku limit :depth",
     ],
 )
-def test_requests_that_can_work_pass(shop, ireval, source):
-    shop.write(source)
+def test_requests_that_can_work_pass(check, source):
+    printed = check(source)
 
-    check = ireval("check", "shop.ireval.yaml")
-    collection = shop.runpytest("--ireval", "--collect-only", "-p", "no:cacheprovider")
-
-    assert (check.code, collection.ret) == (0, 0), check.out
+    assert printed.code == 0, printed.out
 
 
-def test_a_query_without_text_is_found_before_it_is_asked(shop, ireval):
-    shop.path.joinpath("queries.tsv").write_text("id\ttext\nq1\tred mug\nq2\t\n")
-    shop.write(HTTP + "params: {q: '{text}'}")
+def test_a_query_without_text_is_found_before_it_is_asked(check):
+    printed = check(HTTP + "params: {q: '{text}'}", texts=["red mug", ""])
 
-    check = ireval("check", "shop.ireval.yaml")
-
-    assert check.code == 1
-    assert "query 'q2' has no text (queries.tsv), but the request needs {text}" in check.out
+    assert printed.code == 1
+    assert "query 'q2' has no text (queries.tsv), but the request needs {text}" in printed.out

@@ -1,10 +1,8 @@
 """Every installed metric keeps its promises, and the kit says plainly what it could not check."""
 
 import re
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +11,6 @@ from pytest_ireval import MetricError, load_registry, metric, per_query_metric, 
 from pytest_ireval.errors import PluginError
 from pytest_ireval.testing import check_metric, metric_contract
 from pytest_ireval.testing.breaking import make_variants
-
-ROOT = Path(__file__).parents[2]
-THIRD_PARTY = ROOT / "examples" / "third_party_metrics"
 
 INSTALLED = load_registry()
 FIELDS = {"stock": ["yes", "no", ""], "price": [1, "2.5", 7], "day": ["2026-11-01", "2026-11-03"]}
@@ -55,16 +50,6 @@ test_contract_of_all_arguments = metric_contract("nDCG")
 
 def list_spared(findings):
     return {finding.promise: finding.spared for finding in findings if finding.spared}
-
-
-@pytest.mark.skipif(not THIRD_PARTY.is_dir(), reason="needs a checkout of the project")
-def test_three_lines_hold_a_third_party_to_its_promises(pytester):
-    shutil.copytree(THIRD_PARTY, pytester.path, dirs_exist_ok=True)
-
-    result = pytester.runpytest_subprocess("-rs", "-p", "no:cacheprovider")
-
-    result.assert_outcomes(passed=35, skipped=1)
-    result.stdout.fnmatch_lines(["*does not apply to FirstBad: unjudged documents are not bad, so a longer*"])
 
 
 def test_a_failing_case_is_the_evidence_without_a_traceback(pytester):
