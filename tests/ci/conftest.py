@@ -78,7 +78,7 @@ class Repository:
     def environment(self, **more):
         path = f"{self.fakes}{os.pathsep}{os.environ['PATH']}"
         fakes = {"FAKES": str(self.fakes), "FAKE_PYTHON": str(self.log), "FAKE_GH": str(self.gh)}
-        return clean_environment(PATH=path, CI="true", **fakes, **more)
+        return clean_environment(**{"PATH": path, "CI": "true", **fakes, **more})
 
     def machine(self, folder=None, **more):
         """One that has this working copy, or another."""

@@ -10,8 +10,6 @@ import pytest
 from jenkinsfile import shell_steps
 from steps import EXPRESSION, NO_PASSES, load
 
-import pytest_ireval
-
 ROOT = Path(__file__).parents[2]
 RECIPES = ROOT / "examples" / "ci"
 PAGE = ROOT / "docs" / "ci.md"
@@ -49,13 +47,6 @@ def test_every_recipe_is_shown_on_the_page_as_it_is():
     assert sorted(path.name for path in RECIPES.iterdir()) == sorted(SHOWN)
     different = [name for name in SHOWN if shown.get(f"examples/ci/{name}") != (RECIPES / name).read_text("utf-8")]
     assert different == [], "run docs/ci_page.py"
-
-
-def test_the_action_is_named_in_the_version_that_is_here():
-    pages = [PAGE, *(RECIPES / name for name in SHOWN)]
-    named = {found for page in pages for found in re.findall(r"OWNER/pytest-ireval@(\S+)", page.read_text("utf-8"))}
-
-    assert named == {f"v{pytest_ireval.__version__}"}
 
 
 @pytest.mark.parametrize(
