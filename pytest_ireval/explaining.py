@@ -413,21 +413,7 @@ def measure_behaviour(metric: Metric) -> Behaviour | None:
     )
 
 
-def is_recall(metric: Metric) -> bool:
-    """Tell whether a metric counts which relevant documents were found, and neither their ranks nor other documents."""
-    if metric.unit != "query" or metric.needs - _MADE_UP:
-        return False
-    changes = [_CHANGES[text] for text in (_TO_THE_TOP, _MORE_AT_THE_END, _MORE_EXIST)]
-    before, top, end, more = _score_lists(
-        metric, [_BEFORE, *changes]
-    )  # a gate asks; all of _CHANGES would take it longer
-    return bool(abs(top - before) <= _SAME and abs(end - before) <= _SAME and before - more > _SAME)
-
-
 _SAME = 1e-12
-_TO_THE_TOP = "a relevant document moves from rank 5 to rank 1"
-_MORE_EXIST = "ten more relevant documents exist, and none of them is found"
-_MORE_AT_THE_END = "ten documents that are not relevant are added at the end"
 
 
 class _List(NamedTuple):
@@ -463,14 +449,18 @@ def _make_list(places: Mapping[int, str], length: int = 30) -> list[str]:
 _GRADES = dict.fromkeys(_name_others(40), 0) | {"fair": 1, "good": 2, "other": 1, "lost": 3}
 _BEFORE = _List(_make_list({2: "fair", 5: "good", 20: "other"}), _GRADES)
 _CHANGES = {
-    _TO_THE_TOP: _List(_make_list({2: "fair", 1: "good", 20: "other"}), _GRADES),
+    "a relevant document moves from rank 5 to rank 1": _List(_make_list({2: "fair", 1: "good", 20: "other"}), _GRADES),
     "a relevant document moves from rank 20 to rank 4": _List(_make_list({2: "fair", 5: "good", 4: "other"}), _GRADES),
     "the better of two relevant documents changes places with the one above it": _List(
         _make_list({2: "good", 5: "fair", 20: "other"}), _GRADES
     ),
     "the relevant document at rank 2 gets the top grade": _BEFORE._replace(grades=_GRADES | {"fair": 3}),
-    _MORE_EXIST: _BEFORE._replace(grades=_GRADES | {f"lost {i}": 1 for i in range(10)}),
-    _MORE_AT_THE_END: _BEFORE._replace(ranking=_make_list({2: "fair", 5: "good", 20: "other"}, 40)),
+    "ten more relevant documents exist, and none of them is found": _BEFORE._replace(
+        grades=_GRADES | {f"lost {i}": 1 for i in range(10)}
+    ),
+    "ten documents that are not relevant are added at the end": _BEFORE._replace(
+        ranking=_make_list({2: "fair", 5: "good", 20: "other"}, 40)
+    ),
     "the document at rank 1, judged as not relevant, is unjudged instead": _BEFORE._replace(
         grades={document: grade for document, grade in _GRADES.items() if document != "not relevant 0"}
     ),

@@ -10,7 +10,6 @@ import numpy as np
 
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import Problem, SuiteError, did_you_mean, quote
-from pytest_ireval.explaining import is_recall
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.rules.expect import Expectation
@@ -128,7 +127,7 @@ def plan_checks(suite: Suite, queries: Queries | None, *, lowering: bool = False
 
 
 def find_checks_that_cannot_fail(checks: Sequence[RuleCheck], queries: Queries | None) -> Iterator[str]:
-    """Report checks that pass with any rankings, and recall checked alone: a reader may take them for a guard."""
+    """Report checks that pass with any rankings: a reader may take them for a guard."""
     for check in checks:
         place = f"{check.place.file}:{check.place.line}: {check.id} can never fail"
         limit, metric = check.part.item, check.part.metric
@@ -142,11 +141,6 @@ def find_checks_that_cannot_fail(checks: Sequence[RuleCheck], queries: Queries |
     if any(check.part.time_metric for check in checks) and all(check.only_warns for check in checks):
         only = "times only warn, unless a rule says on_fail: fail"
         yield f"{checks[0].place.file}: no rule of this suite can fail: {only}"
-    if all(check.part.metric and is_recall(check.part.metric) for check in checks) and checks:
-        names = " and ".join({str(check.part.metric): None for check in checks})
-        place = f"{checks[0].place.file}:{checks[0].place.line}"
-        advice = "which neither ranks nor more documents can lower; add nDCG@10"
-        yield f"{place}: only recall is checked ({names}), {advice}"
 
 
 def find_rules_of_few_weights(

@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_ireval import load_registry
-from pytest_ireval.explaining import RANKS, is_recall, measure_behaviour
+from pytest_ireval.explaining import RANKS, measure_behaviour
 
 
 def metric(name):
@@ -52,12 +52,6 @@ def test_what_raises_and_what_lowers_it(name, rises, falls):
 @pytest.mark.more_metrics
 def test_made_up_lists_cannot_show_it():
     assert measure_behaviour(metric("alpha_nDCG@10")) is None
-
-
-def test_recall():
-    names = ("R@10", "R@1000", "SetR", "P@10", "Success@5", "nDCG@10", "AP", "SetF", "Judged@10", "Rprec", "RBO")
-
-    assert [name for name in names if is_recall(metric(name))] == ["R@10", "R@1000", "SetR"]
 
 
 def test_a_name_without_its_cutoff_is_drawn_with_a_usual_one(ireval):

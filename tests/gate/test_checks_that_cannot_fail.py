@@ -38,19 +38,6 @@ def test_one_that_nothing_breaks_is_said(shop, ireval, old, new, says):
     assert all(f"warning: {each}\n" in printed for each in said)
 
 
-def test_recall_that_is_checked_alone(shop, ireval):
-    alone = "rules:\n  - threshold: {R@5: '>= 0.01'}\n"
-    suite = shop.suite.partition("rules:")[0]
-    said = "only recall is checked (R@5), which neither ranks nor more documents can lower; add nDCG@10"
-
-    for rules, told in ((alone, True), (alone + "  - threshold: {P@5: '>= 0.01'}\n", False)):
-        shop.suite = suite + rules
-        shop.write()
-        shop.run()
-        assert any(said in note for note in shop.results()["suites"][0]["notes"]) == told
-        assert (said in ireval("check", "shop.ireval.yaml").out) == told
-
-
 def test_rankings_that_are_all_those_of_the_baseline_are_told_with_their_source(shop):
     shop.accept()
     assert find_notes(shop) == ["all 10 rankings equal those of the baseline (source: run: rankings.txt)"]
