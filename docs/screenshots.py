@@ -33,16 +33,11 @@ class Shot(NamedTuple):
 
     name: str
     selector: str
-    dark: bool = False
     height: int = HEIGHT
 
 
 SHOTS = (
     Shot("report", "", height=900),
-    Shot("report-dark", "", dark=True, height=900),
-    Shot("report-figures", "details.suite > section:first-of-type"),
-    Shot("report-charts", ".charts"),
-    Shot("report-queries", ".explorer"),
     Shot("report-query", f"details.worst-query:has([id='product-search::q={QUERY}'])"),
 )
 
@@ -104,7 +99,6 @@ def browsing() -> Iterator[Page]:
 def taken(opened: Page, page: Path, shot: Shot) -> Path:
     """The picture's file."""
     opened.set_viewport_size({"width": WIDTH, "height": shot.height})
-    opened.emulate_media(color_scheme="dark" if shot.dark else "light")
     opened.goto("about:blank")
     opened.goto(page.as_uri())
     opened.wait_for_load_state()

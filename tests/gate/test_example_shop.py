@@ -43,7 +43,7 @@ def test_the_page_for_managers_quotes_what_the_pull_request_shows(shop, pytester
     shop("hidden_tail")
 
     summary = (pytester.path / "ireval-report" / "summary.md").read_text(encoding="utf-8")
-    page = (ROOT / "docs" / "red_build.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
     verdict, _, following = summary.splitlines()[1:4]
     assert f"> {verdict}\n>\n> {following}\n" in page
     metrics = (pytester.path / "ireval-report" / "metrics.txt").read_text(encoding="utf-8")
