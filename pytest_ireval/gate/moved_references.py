@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatch
-from pathlib import Path
 
 from pytest_ireval.baseline.at_base import BaselineAtBase, find_anchor_at_base
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
@@ -17,7 +13,14 @@ from pytest_ireval.gate.lowered_figures import ComparedFigure, add_loss, can_fai
 from pytest_ireval.gate.merge_base import refuse_too_little, score_baseline
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.score_rankings import score_rankings, share_queries
-from pytest_ireval.gate.weaker_suite import find_suite_at_base, pair_checks, read_queries_at_base
+from pytest_ireval.gate.suite_at_base import (
+    find_files_at_base,
+    find_suite_at_base,
+    name_in_git,
+    read_queries_at_base,
+    write_source_files,
+)
+from pytest_ireval.gate.weaker_suite import pair_checks
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.repositories.merge_base import MergeBase
 from pytest_ireval.repositories.tree import BaseRef, Tree
@@ -90,7 +93,7 @@ class _ReferenceComparer:
         if (before.source.kind.name, before.source.options) != (now.source.kind.name, now.source.options):
             return True
         paths = find_files_at_base(before.source, self.tree)
-        here = [_name_in_git(file, self.tree) for file in find_files(now.source.options, self.inputs.suite.path.parent)]
+        here = [name_in_git(file, self.tree) for file in find_files(now.source.options, self.inputs.suite.path.parent)]
         return bool(paths) and (paths != here or any(path in self.tree.changes for path in paths))
 
     def compare(self, check: RuleCheck, other: RuleCheck) -> MovedReference:
@@ -149,13 +152,10 @@ class _ReferenceComparer:
         collection, options = self.inputs.collection, source.options
         if not isinstance(options, RunOptions):
             raise BaselineError(f"what {source.kind.name} answered then is not known")
-        paths = find_files_at_base(source, self.tree)
-        with tempfile.TemporaryDirectory(prefix="ireval-then-") as folder:
-            files = [*_write_files(paths, self.tree, Path(folder))]
+        with write_source_files(source, self.tree) as files:
             if not files:
-                raise BaselineError(
-                    Problem("git has no such file", place=describe_source(source, self.then.path.parent))
-                )
+                place = describe_source(source, self.then.path.parent)
+                raise BaselineError(Problem("git has no such file", place=place))
             then = replace(source, options=options.model_copy(update={"run": tuple(files), "timings": None}))
             answer = fetch_rankings(then, collection, reference=-1)
         ranked = set(answer.rankings[0].queries)
@@ -167,34 +167,6 @@ class _ReferenceComparer:
         if reference.source is not None:
             return describe_source(reference.source, suite.path.parent)
         return "the anchor" if reference.anchored else "the baseline"
-
-
-def _name_in_git(path: Path, tree: Tree) -> str:
-    """The path from the top of the repository; of a link that did not change, that of the file behind it."""
-    named = tree.path_from_top(path)
-    return (
-        tree.path_from_top(Path(os.path.realpath(path))) if path.is_symlink() and named not in tree.changes else named
-    )
-
-
-def find_files_at_base(source: SourceSpec, tree: Tree) -> list[str]:
-    """The files of a source of files that git has at the base, by their paths from the top of the repository."""
-    found: dict[str, None] = {}
-    for path in source.options.run if isinstance(source.options, RunOptions) else ():
-        named = _name_in_git(path, tree)
-        there = tree.files_in(named.rpartition("/")[0] or ".") if named else {}
-        found |= dict.fromkeys([named] if named in there else [each for each in sorted(there) if fnmatch(each, named)])
-    return list(found)
-
-
-def _write_files(paths: Sequence[str], tree: Tree, folder: Path) -> Iterator[Path]:
-    """The files as they were at the base, each under its own name, by which its format is recognised."""
-    entries = {path: tree.files_in(path.rpartition("/")[0] or ".")[path] for path in paths}
-    for number, (path, content) in enumerate(tree.contents(entries).items()):
-        file = folder / str(number) / Path(path).name
-        file.parent.mkdir()
-        file.write_bytes(content)
-        yield file
 
 
 NAMED = 10

@@ -16,7 +16,7 @@ from pytest_ireval.gate.lowered_figures import SAME, ComparedFigure, add_loss, c
 from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.score_rankings import score_rankings
-from pytest_ireval.gate.weaker_suite import find_suite_at_base, read_judgments_at_base
+from pytest_ireval.gate.suite_at_base import find_suite_at_base, read_judgments_at_base
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.repositories.tree import Tree
 from pytest_ireval.results.outcome import Outcome
@@ -218,7 +218,7 @@ def _read_grades_at_base(inputs: Inputs, tree: Tree, stored: Baseline | None) ->
         return {} if judgments is None else list_grades(judgments)
     if stored is None or prints is None or stored.judgments.grades_of == prints.grades_of:
         return {}
-    return {} if path in tree.files_in(path.rpartition("/")[0] or ".") else list_kept_grades(stored)
+    return {} if tree.has_file(path) else list_kept_grades(stored)
 
 
 def _list_judged_figures(scores: Scores) -> list[MetricOnSlice]:

@@ -7,24 +7,29 @@ whose direction is unknown is reported as a change.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from pytest_ireval.baseline.at_base import read_suite_names
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.queries import Queries
-from pytest_ireval.errors import InputError, IrevalError, format_inline
-from pytest_ireval.gate.queries_and_judgments import read_suite_judgments, read_suite_queries
+from pytest_ireval.errors import IrevalError, format_inline
+from pytest_ireval.gate.queries_and_judgments import read_suite_judgments
+from pytest_ireval.gate.suite_at_base import (
+    YAML,
+    find_path_at_base,
+    load_suite_at_base,
+    load_suites_at_base,
+    read_judgments_at_base,
+    read_queries_at_base,
+)
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.repositories.tree import Tree
 from pytest_ireval.rules.planning import Check, RuleCheck, plan_checks, select_rule_checks
 from pytest_ireval.suite.finding import says_suite
-from pytest_ireval.suite.loading import load_suites
 from pytest_ireval.suite.loosening import ChangedOption, find_changed_options, format_changed_value, looser_part
-from pytest_ireval.suite.suite import FileSpec, Suite, Waiver
+from pytest_ireval.suite.suite import Suite, Waiver
 from pytest_ireval.words import format_count, format_some
 
 NAMED = 10
@@ -39,8 +44,6 @@ POLICIES = {
 """Keys of a suite whose values are words, the strictest first."""
 SETTINGS = ("depth", "weight", "cluster", "documents", "tags")
 """Keys that may make it weaker or not."""
-YAML = (".yaml", ".yml")
-Read = TypeVar("Read")
 
 
 class Weakening(NamedTuple):
@@ -58,27 +61,18 @@ def find_weakening(
 
     ``queries`` are the current ones. ``ranked`` are those of the base's baseline: git may not have the queries file.
     """
-    own = _find_path_at_base(suite, tree)
+    own = find_path_at_base(suite, tree)
     files = [tree.path_from_top(path) for path in _list_files(suite)]
     unchanged = Weakening(tuple(_list_removed_queries(ranked, queries)))
     if not own or (own == files[0] and not any(path in tree.changes for path in files)):
         return unchanged
     try:
-        then = _load_suite_at_base(suite, own, registry, tree)
+        then = load_suite_at_base(suite, own, registry, tree)
         return unchanged if then is None else _compare_suites(then, suite, registry, tree, queries, ranked)
     except IrevalError as error:
         return Weakening(
             (f"the base version of the suite cannot be compared: {format_inline(error)[:400]}", *unchanged.weaker)
         )
-
-
-def find_suite_at_base(suite: Suite, registry: Registry, tree: Tree) -> Suite | None:
-    """The suite as it was at the merge base; the same one if its files did not change, None if it is new."""
-    own = _find_path_at_base(suite, tree)
-    files = [tree.path_from_top(path) for path in suite.files or (suite.path,)]
-    if own and own == files[0] and not any(path in tree.changes for path in files):
-        return suite
-    return _load_suite_at_base(suite, own, registry, tree) if own else None
 
 
 def _compare_suites(
@@ -96,11 +90,6 @@ def _compare_suites(
     return Weakening(tuple(weaker), tuple(line for line, looser in found if not looser))
 
 
-def _load_suites_at_base(path: Path, registry: Registry, tree: Tree) -> tuple[Suite, ...]:
-    """The suites that a file held; ``path`` is its place today."""
-    return load_suites(path, registry, contents=lambda file: read_content_at_base(tree, tree.path_from_top(file)))
-
-
 def _list_files(suite: Suite) -> Iterator[Path]:
     """Its YAML files, and those that hold queries, judgments and other data of documents."""
     yield from suite.files or (suite.path,)
@@ -108,68 +97,6 @@ def _list_files(suite: Suite) -> Iterator[Path]:
     for asked in (*files, suite.documents.aliases, suite.documents.collapse_file):
         if asked is not None:
             yield asked.path
-
-
-def read_content_at_base(tree: Tree, path: str) -> bytes | None:
-    """The content of a file at the base; None if it did not exist."""
-    name = tree.files_in(path.rpartition("/")[0] or ".").get(path) if path else None
-    return None if name is None else tree.contents({path: name})[path]
-
-
-def _find_path_at_base(suite: Suite, tree: Tree) -> str:
-    """The path of the suite's own file at the base; empty if it is new."""
-    own = tree.path_from_top(suite.path)
-    if own in tree.files_in(own.rpartition("/")[0] or "."):
-        return own
-    gone = [path for path, status in tree.changes.items() if status == "D" and path.endswith(YAML)]
-    ending = "".join(f".{value}" for value in suite.values.values())
-    wanted = suite.name.removesuffix(ending)
-    return next((path for path, name in read_suite_names(tree, gone).items() if name == wanted), "")
-
-
-def _load_suite_at_base(suite: Suite, own: str, registry: Registry, tree: Tree) -> Suite | None:
-    """The one of its file that has its name, or its values of the matrix; None if there was none."""
-    content = read_content_at_base(tree, own) or b""
-    if b"ireval" not in content:
-        return None
-    found = _load_suites_at_base(tree.base.top / own, registry, tree)
-    for each in found:
-        if each.name == suite.name:
-            return each
-    return next((each for each in found if each.values == suite.values), None)
-
-
-def read_queries_at_base(then: Suite, registry: Registry, tree: Tree, queries: Queries) -> Queries:
-    """Those of its file, as it was, or else those that were judged."""
-    if then.queries is not None:
-        return _read_at_base(then.queries.file, tree, lambda path: read_suite_queries(then, registry, path)) or queries
-    if then.judgments is None or tree.path_from_top(then.judgments.file.path) not in tree.changes:
-        return queries
-    judgments = read_judgments_at_base(then, registry, tree)
-    return queries if judgments is None else Queries(judgments.queries, ("",) * len(judgments.queries))
-
-
-def read_judgments_at_base(then: Suite, registry: Registry, tree: Tree) -> Judgments | None:
-    """The judgments as they were; the current ones, where git does not have the file."""
-    if then.judgments is None:
-        return None
-    return _read_at_base(then.judgments.file, tree, lambda path: read_suite_judgments(then, registry, path=path))
-
-
-def _read_at_base(asked: FileSpec, tree: Tree, read: Callable[[Path], Read]) -> Read:
-    """Read a file's content at the base, under the file's own name; the current one, where git has none."""
-    path = tree.path_from_top(asked.path)
-    content = read_content_at_base(tree, path) if path in tree.changes else None
-    if content is None:
-        return read(asked.path)
-    with tempfile.TemporaryDirectory(prefix="ireval-then-") as folder:
-        file = Path(folder, asked.path.name)
-        file.write_bytes(content)
-        try:
-            return read(file)
-        except InputError as error:
-            own = [replace(each, place=each.place.replace(str(file), path)) for each in error.problems]
-            raise InputError(*own) from None
 
 
 def _identify_nameless(check: RuleCheck) -> tuple[object, ...]:
@@ -329,11 +256,10 @@ def find_missing_suites(
 
 def _list_names_at_base(tree: Tree, path: str, registry_for: Callable[[Path], Registry]) -> list[str]:
     """The names of the suites of a file at the base; the file's own name for them, if it is unreadable today."""
-    content = read_content_at_base(tree, path)
+    content = tree.read_files([path]).get(path)
     if content is None or not says_suite(Path(path).stem, content):
         return []
-    file = tree.base.top / path
     try:
-        return [suite.name for suite in _load_suites_at_base(file, registry_for(file), tree)]
+        return [suite.name for suite in load_suites_at_base(path, registry_for(tree.base.top / path), tree)]
     except IrevalError:
         return list(read_suite_names(tree, [path]).values())

@@ -62,6 +62,10 @@ class Tree:
             raise BaselineError(Problem(f"is not a folder at {self.base}, but {what}", place=folder))
         return {entry.path: entry.object_id for entry in entries if entry.kind == "blob"}
 
+    def has_file(self, path: str) -> bool:
+        """Tell whether there was a file at that path."""
+        return bool(path) and path in self.files_in(folder_of(path))
+
     def read_files(self, paths: Iterable[str]) -> dict[str, bytes]:
         """The contents of files, by path; missing ones are left out."""
         return self.contents({path: found for path in paths if (found := self.files_in(folder_of(path)).get(path))})
