@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from pytest_ireval.baseline.rankings_file import FILE, LastRun, read_last_run
 from pytest_ireval.baseline.reading import read_baseline
 from pytest_ireval.cli.options import (
     POLICY_NAMES,
@@ -43,7 +44,7 @@ from pytest_ireval.errors import (
 )
 from pytest_ireval.explaining import why
 from pytest_ireval.gate.collect import collect_inputs, compute_fingerprints, fingerprint_suite_judgments
-from pytest_ireval.gate.last_run import FILE, LastRun, identify_baseline, list_changed_inputs, read_last_run
+from pytest_ireval.gate.last_run import identify_baseline, list_changed_inputs
 from pytest_ireval.gate.queries_and_judgments import adapt_metric, read_collection
 from pytest_ireval.gate.score import score_inputs
 from pytest_ireval.metrics.metric import Metric
@@ -280,7 +281,9 @@ def _ask_source(suite: Suite, registry: Registry, progress: Progress, rankings_o
 def _find_last_run(suite: Suite, report: Path | None) -> LastRun | None:
     """The newest of the runs that left a report here, above here, or above the suite."""
     folders = list_report_folders(suite.path, report)
-    runs = [run for folder in folders if (folder / FILE).is_file() and (run := read_last_run(folder / FILE, suite))]
+    runs = [
+        run for folder in folders if (folder / FILE).is_file() and (run := read_last_run(folder / FILE, suite.name))
+    ]
     return max(runs, key=lambda run: run.date, default=None)
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from pytest_ireval.baseline.rankings_file import LastRun
 from pytest_ireval.data.document_texts import DocumentTexts
 from pytest_ireval.gate.collect import Inputs
-from pytest_ireval.gate.last_run import LastRun, find_repeated_run
+from pytest_ireval.gate.last_run import find_repeated_run
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Part

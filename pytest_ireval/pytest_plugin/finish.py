@@ -10,9 +10,9 @@ from datetime import datetime
 import pytest
 
 import pytest_ireval
+from pytest_ireval.baseline.rankings_file import pack_run
 from pytest_ireval.clock import format_moment
 from pytest_ireval.errors import IrevalError, format_inline
-from pytest_ireval.gate.last_run import pack_run
 from pytest_ireval.masking import mask_text
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.pytest_plugin.baseline_update import BaselineUpdate

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 import pytest_ireval
+from pytest_ireval.baseline.rankings_file import BEFORE
+from pytest_ireval.baseline.rankings_file import FILE as RANKINGS
 from pytest_ireval.clock import format_moment, read_clock
 from pytest_ireval.data.formats.writers import replace_files
 from pytest_ireval.errors import InputError, IrevalError, Problem
-from pytest_ireval.gate.last_run import BEFORE
-from pytest_ireval.gate.last_run import FILE as RANKINGS
 from pytest_ireval.pytest_plugin.code_host import source_links
 from pytest_ireval.report.commands import PAGE, make_fragment, make_rule_anchor, make_suite_anchor
 from pytest_ireval.report.comment import format_comment

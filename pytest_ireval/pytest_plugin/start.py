@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_ireval.baseline.rankings_file import BEFORE
 from pytest_ireval.clock import read_clock
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.gate.last_run import BEFORE
 from pytest_ireval.pytest_plugin.baseline_update import read_update_options
 from pytest_ireval.pytest_plugin.branch import make_run_context, read_branch_options
 from pytest_ireval.pytest_plugin.change_filter import make_change_filter

@@ -15,7 +15,7 @@ import pytest_ireval
 from pytest_ireval.clock import format_moment
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.acceptance import propose_baseline
-from pytest_ireval.gate.last_run import pack_rankings
+from pytest_ireval.gate.last_run import keep_rankings
 from pytest_ireval.gate.outcomes import report_broken_suite
 from pytest_ireval.gate.result import make_broken_result
 from pytest_ireval.gate.run import Plan, gate_suite
@@ -150,7 +150,7 @@ class SuiteRun:
                 return SuiteEvaluation(gated.result)
             update, keeps = self.state.update, make_report_files(config, config.option).folder is not None
             proposal = propose_baseline(gated.inputs, gated.scores) if update.is_requested else None
-            return SuiteEvaluation(gated.result, proposal, pack_rankings(gated.inputs) if keeps else None)
+            return SuiteEvaluation(gated.result, proposal, keep_rankings(gated.inputs) if keeps else None)
 
     def _turn_errors_into_results(self, evaluate: Callable[[], SuiteEvaluation]) -> SuiteEvaluation:
         try:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from pytest_ireval import load_registry, load_suites
 from pytest_ireval.baseline.fingerprints import fingerprint
+from pytest_ireval.baseline.rankings_file import read_last_run
 from pytest_ireval.baseline.text import Damage, decode_baseline, find_acceptances
 from pytest_ireval.data.aliases import read_aliases, read_groups
 from pytest_ireval.data.coerce import coerce_judgments, coerce_queries, coerce_rankings, join_rankings
 from pytest_ireval.data.side_data import read_fields, read_preferences, read_timings
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.gate.last_run import read_last_run
 from pytest_ireval.report.results_file import parse_run, refuse_contradictions
 from pytest_ireval.suite.finding import is_suite
 
@@ -88,7 +88,7 @@ def results(data):
 
 
 def last_rankings(data):
-    read_last_run(file_of(data, "rankings.zip"), load_suites(sound_suite(), registry(), environment={})[0])
+    read_last_run(file_of(data, "rankings.zip"), load_suites(sound_suite(), registry(), environment={})[0].name)
 
 
 @cache
