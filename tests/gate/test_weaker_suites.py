@@ -239,10 +239,10 @@ class LimitOptions(RuleOptions):
     file: PathText
     model: Annotated[Text, AfterValidator(Model)]
     other: Against
-@rule(name='limit', options=LimitOptions, describe=lambda *_: 'fine', needs_judgments=False)
+@rule(name='limit', options=LimitOptions)
 def limit(options, context):
     '''A rule of somebody else.'''
-    return RuleResult('pass')
+    return RuleResult('pass', 'fine')
 @hookimpl
 def ireval_rules():
     return [limit]
