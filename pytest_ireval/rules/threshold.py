@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from pydantic import Field, GetJsonSchemaHandler, model_validator
-from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
+from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, model_validator
+from pydantic.json_schema import JsonSchemaValue
 
 from pytest_ireval.errors import MetricError
 from pytest_ireval.metrics.metric import Metric
@@ -21,8 +21,8 @@ from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.slices import WHOLE
 from pytest_ireval.rules.wording import format_queries, format_slice
 from pytest_ireval.rules.worst_queries import list_lowest_values
-from pytest_ireval.suite.editor_types import FILLED_IN
-from pytest_ireval.suite.option_types import Against, BoundText, FigureText, MetricText, Text, Texts
+from pytest_ireval.suite.editor_types import FILLED_IN, METRIC
+from pytest_ireval.suite.option_types import Against, BoundText, FigureText, MetricText, Text, read_metric, read_with
 from pytest_ireval.suite.options import IN_PARTS, RuleFacts, RuleOptions
 from pytest_ireval.suite.quantities import Bound, refuse_unit
 from pytest_ireval.suite.suite import STORED
@@ -57,13 +57,23 @@ class Limit(NamedTuple):
         return " and ".join(map(str, self.bounds))
 
 
+class MetricKey(NamedTuple):
+    """A metric as a key of the short form."""
+
+    metric: Metric
+    text: str
+    """As the suite writes it, for the places of messages."""
+
+
+def _read_metric_key(value: Any, info: ValidationInfo) -> MetricKey:
+    return MetricKey(read_metric(value, info), str(value))
+
+
 class ThresholdOptions(RuleOptions):
     """Short: a metric and its bound, ``nDCG@10: ">= 0.85"``, as many as you like; long: metric, of, min, max."""
 
     # Most thresholds are one bound of a metric's own figure, and a suite has many: the short form is a table of them.
     # The long form says what the table cannot: another figure, such as p10, or a lower and an upper bound in one rule.
-    # Keys of the table are metrics, so that no field can have their names: ``limits`` has the table, read, and
-    # ``limit_keys`` its keys as they are written, for the places of messages and to notice two names of one metric.
     metric: Annotated[MetricText | None, IN_PARTS] = Field(None, description="Long form: the metric.")
     of: Annotated[Text, IN_PARTS] = Field(
         "",
@@ -77,8 +87,9 @@ class ThresholdOptions(RuleOptions):
         description="For metrics that compare two lists, such as Overlap@10: the reference, as baseline, anchor, or "
         "{run: file}.",
     )
-    limits: Annotated[dict[MetricText, BoundText], IN_PARTS] = Field(default_factory=dict, description="Short form.")
-    limit_keys: SkipJsonSchema[Annotated[Texts, IN_PARTS]] = ()
+    limits: Annotated[dict[Annotated[MetricKey, read_with(_read_metric_key, METRIC)], BoundText], IN_PARTS] = Field(
+        default_factory=dict, description="Short form."
+    )
 
     @property
     def facts(self) -> RuleFacts:
@@ -87,19 +98,16 @@ class ThresholdOptions(RuleOptions):
 
     @model_validator(mode="before")
     @classmethod
-    def _collect_limits(cls, data: Any) -> Any:
-        """Put the short form into its fields: all keys that are no options are metrics."""
+    def _read_short_form(cls, data: Any) -> Any:
+        """Put all keys that are no options into ``limits``: they are metrics."""
         if not isinstance(data, Mapping):
             return data
-        option_names = set(cls.model_fields) - {"limits", "limit_keys"}
-        options = {key: value for key, value in data.items() if key in option_names}
-        limits = {key: value for key, value in data.items() if key not in option_names}
-        if not limits:
-            return options  # a field that is not given counts as not written
-        return {**options, "limits": limits, "limit_keys": list(limits)}
+        options = {key: value for key, value in data.items() if key in cls.model_fields and key != "limits"}
+        limits = {key: value for key, value in data.items() if key not in options}
+        return {**options, "limits": limits} if limits else options
 
     @model_validator(mode="after")
-    def _check_form(self) -> ThresholdOptions:
+    def _check_limits(self) -> ThresholdOptions:
         has_bound = self.min is not None or self.max is not None
         if self.metric is None and (has_bound or self.of):
             raise ValueError("of, min and max belong to the long form, which has a key metric")
@@ -107,25 +115,18 @@ class ThresholdOptions(RuleOptions):
             raise ValueError(f"sets no limit for {self.metric}: write min, max or both")
         if self.metric is None and not self.limits:
             raise ValueError('names no metric: write nDCG@10: ">= 0.85", or metric, min and max')
-        if len(self.limits) < len(self.limit_keys):
-            raise ValueError(f"names one metric twice: {', '.join(self.limit_keys)}")
+        if len({str(key.metric) for key in self.limits}) < len(self.limits):
+            raise ValueError(f"names one metric twice: {', '.join(key.text for key in self.limits)}")
         if self.of and not FIGURE_PATTERN.fullmatch(self.of):
             raise ValueError(f"of: {self.of!r} is not a figure; allowed: {FIGURES_IN_WORDS}")
-        return self
-
-    @model_validator(mode="after")
-    def _check_bounds(self) -> ThresholdOptions:
-        metrics = [*self.limits, *([self.metric] if self.metric else [])]
-        without_reference = [metric for metric in metrics if "reference" not in metric.needs]
-        if without_reference and "against" in self.model_fields_set:
-            raise ValueError(f"against has no effect on {without_reference[0]}, which does not compare two lists")
-        for metric, bound in self.limits.items():
-            _refuse_unreachable(metric, bound.value)
         if self.min is not None and self.max is not None and self.min > self.max:
             raise ValueError(f"min: {self.min:g} is more than max: {self.max:g}")
-        for value in (self.min, self.max):
-            if self.metric is not None and value is not None:
-                _refuse_unreachable(self.metric, value)
+        for part in _list_parts(self):
+            assert part.metric is not None  # noqa: S101 - each part has one
+            if "reference" not in part.metric.needs and "against" in self.model_fields_set:
+                raise ValueError(f"against has no effect on {part.metric}, which does not compare two lists")
+            for bound in part.item.bounds:
+                _refuse_unreachable(part.metric, bound.value)
         return self
 
     @classmethod
@@ -147,8 +148,8 @@ def _refuse_unreachable(metric: Metric, value: float) -> None:
 
 
 def _list_parts(options: ThresholdOptions) -> Iterator[Part]:
-    for key, (metric, bound) in zip(options.limit_keys, options.limits.items(), strict=True):
-        yield Part(metric=metric, item=Limit("", (bound,)), keys=(key,))
+    for key, bound in options.limits.items():
+        yield Part(metric=key.metric, item=Limit("", (bound,)), keys=(key.text,))
     if options.metric is not None:
         signs = ((">=", options.min), ("<=", options.max))
         bounds = tuple(Bound(sign, value) for sign, value in signs if value is not None)

@@ -217,7 +217,7 @@ def _parse_metrics(text: str, registry: Registry) -> list[Metric]:
         raise UnfitError(about + at, problem.suggestion, problem.allowed) from None
 
 
-def _read_metric(value: Any, info: ValidationInfo) -> Metric:
+def read_metric(value: Any, info: ValidationInfo) -> Metric:
     """Look up the one metric that a text names."""
     found = _read_metrics(value, info)
     if len(found) > 1:
@@ -230,7 +230,7 @@ def _join_metrics(found: tuple[list[Metric], ...]) -> tuple[Metric, ...]:
     return tuple({str(metric): metric for metrics in found for metric in metrics}.values())
 
 
-MetricText = Annotated[Metric, read_with(_read_metric, editor_types.METRIC)]
+MetricText = Annotated[Metric, read_with(read_metric, editor_types.METRIC)]
 """One metric; the validation's context has the registry that knows it."""
 MetricTexts = Annotated[
     tuple[Annotated[Metric, read_with(_read_metrics, editor_types.METRIC)], ...],
