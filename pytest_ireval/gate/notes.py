@@ -8,6 +8,7 @@ from datetime import date
 import numpy as np
 
 from pytest_ireval.baseline.index_facts import describe_any_change
+from pytest_ireval.data.queries import Queries
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.noise import UNSTABLE, note_noise
 from pytest_ireval.gate.score import Scores
@@ -39,6 +40,7 @@ def list_notes(inputs: Inputs, scores: Scores) -> tuple[str, ...]:
         *inputs.notes,
         *([f"{UNSTABLE}: {scores.instability}"] if scores.instability else []),
         *_note_unranked_queries(scores),
+        *_note_similar_values(inputs.suite, scores.population.queries),
         *_note_judged_shares(inputs.suite, scores),
         *scores.notes,
         *note_noise(scores.population, scores.current, None if comparison is None else comparison.baseline),
@@ -112,6 +114,17 @@ def _note_unranked_queries(scores: Scores) -> Iterator[str]:
     if lacking:
         verb = "has" if len(lacking) == 1 else "have"
         yield f"{format_count(len(lacking), 'query')} without judgments {verb} no ranking: {format_some(lacking)}"
+
+
+def _note_similar_values(suite: Suite, queries: Queries) -> Iterator[str]:
+    """Values of a column that look alike and make slices of their own, most often by mistake."""
+    for column in dict.fromkeys(column for column in suite.columns() if column != suite.weight):
+        alike: dict[str, list[str]] = {}
+        for value in dict.fromkeys(queries.composed.get(column, ())):
+            alike.setdefault("".join(value.split()).casefold(), []).append(value)
+        for values in alike.values():
+            if len(values) > 1:
+                yield f"{column} has values that differ only by case or blanks, and count as different: {format_some(values)}"
 
 
 def _note_judged_shares(suite: Suite, scores: Scores) -> Iterator[str]:

@@ -173,6 +173,10 @@ def _refuse_unknown(judgments: Judgments, queries: Queries) -> None:
         )
 
 
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-15, 1e15
+"""Squares and sums of weights beyond these leave the range of numbers."""
+
+
 def read_weights(suite: Suite, queries: Queries) -> Floats | None:
     """The weights of the queries: the column that says how much traffic each has."""
     if not suite.weight:
@@ -188,9 +192,11 @@ def read_weights(suite: Suite, queries: Queries) -> Floats | None:
             weight = float(text)
         except ValueError:
             weight = -1.0
-        if not 0 <= weight < np.inf:
+        if weight and not SMALLEST_WEIGHT <= weight <= LARGEST_WEIGHT:
             why = "" if problems else f"weight: {suite.weight} in {suite.shown} chooses this column"
-            complaint = f"{suite.weight} is {text!r}; a weight is 0 or more"
+            is_far = 0 < weight < np.inf
+            wanted = f"is 0, or from {SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}" if is_far else "is 0 or more"
+            complaint = f"{suite.weight} is {text!r}; a weight {wanted}"
             problems.append(Problem(complaint, queries.place(row), suggestion=why))
         weights.append(weight)
     if problems:

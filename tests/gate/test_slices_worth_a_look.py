@@ -91,3 +91,19 @@ def test_where_the_loss_is_reads_as_a_sentence(run_changed_town):
 
     said = " ".join(result.stdout.str().split())
     assert " mostly in: 30 of 180 queries with segment=s2; all of the loss of RR@10 comes from these queries " in said
+
+
+def test_values_that_differ_only_by_case_or_blanks_are_noted(shop):
+    def find_notes(*values):
+        path = shop.path / "queries.tsv"
+        shop.write()
+        head, *lines = path.read_text().splitlines()
+        lines = [line.replace("tail", values[i % len(values)]) for i, line in enumerate(lines)]
+        path.write_text("\n".join([head, *lines]) + "\n")
+        shop.run()
+        return [note for note in shop.results()["suites"][0]["notes"] if "differ only" in note]
+
+    assert find_notes("tail", "Tail", "tail ") == [
+        "segment has values that differ only by case or blanks, and count as different: 'tail', 'Tail', 'tail '"
+    ]
+    assert find_notes("tail", "tall") == []
