@@ -124,7 +124,8 @@ def _note_similar_values(suite: Suite, queries: Queries) -> Iterator[str]:
             alike.setdefault("".join(value.split()).casefold(), []).append(value)
         for values in alike.values():
             if len(values) > 1:
-                yield f"{column} has values that differ only by case or blanks, and count as different: {format_some(values)}"
+                differ = "has values that differ only by case or blanks, and count as different"
+                yield f"{column} {differ}: {format_some(values)}"
 
 
 def _note_judged_shares(suite: Suite, scores: Scores) -> Iterator[str]:

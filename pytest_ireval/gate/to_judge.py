@@ -147,13 +147,12 @@ def _measure_fall(found: PossibleEffect) -> tuple[float, float]:
 def _describe_needed(found: PossibleEffect, new: Sequence[ToJudge], share: float, fall: float, allowed: float) -> str:
     count = math.ceil(share * len(new) - 1e-6)  # the share may be off by rounding
     grade = found.unjudged.top_grade
-    be = "be relevant" if grade is None else f"have the top grade {grade:g}"
     metric, verb = found.context.metric, "fall" if found.context.sign > 0 else "rise"
-    what = f"{metric} to {verb} by no more than the tolerance" if fall > allowed > 0 else f"{metric} not to {verb}"
-    if len(new) == 1:
-        return f"the new unjudged document would have to {be} for {what}"
-    of = f"about {count} of {len(new)} new unjudged documents ({count / len(new):.0%})"
-    return f"{of} would have to {be} for {what}"
+    within = f"would {verb} by no more than the tolerance" if fall > allowed > 0 else f"would not {verb}"
+    documents, be = "the new unjudged document", "was relevant"
+    if len(new) > 1:
+        documents, be = f"about {count} of {len(new)} new unjudged documents ({count / len(new):.0%})", "were relevant"
+    return f"{metric} {within} if {documents} {be if grade is None else f'had the top grade {grade:g}'}"
 
 
 def _describe_judged(found: PossibleEffect, new: Sequence[ToJudge]) -> str:
@@ -173,8 +172,8 @@ def _describe_judged(found: PossibleEffect, new: Sequence[ToJudge]) -> str:
         return f"no document {where} is judged"
     share = float((often[known] * relevant[known] / judged[known]).sum() / often[known].sum())
     if found.unjudged.top_grade is None:
-        return f"judges found {share:.0%} relevant {where}"
-    return f"judges gave it to {share:.0%} {where}"
+        return f"judges found {share:.0%} of the documents {where} relevant"
+    return f"judges gave that grade to {share:.0%} of the documents {where}"
 
 
 def _describe_effect(found: PossibleEffect) -> Iterator[str]:
@@ -194,8 +193,7 @@ def _describe_effect(found: PossibleEffect) -> Iterator[str]:
     count = "counts" if helping == 1 else "count"
     fell = "falls" if context.sign > 0 else "rises"
     left = f"; even with the best grades the figure {fell} by {fall - gain:.3f}" if gain < fall else ""
-    verb = "fills a lost place" if helping == 1 else "fill lost places"
-    yield f"{documents} {verb} and {count} as irrelevant: judge {it} (to_judge.tsv){left}"
+    yield f"{documents} {count} as irrelevant, and good grades would help: judge {it} first (to_judge.tsv){left}"
 
 
 def _choose_most_influential(documents: Sequence[ToJudge]) -> tuple[ToJudge, ...]:

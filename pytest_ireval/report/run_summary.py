@@ -249,12 +249,14 @@ def _describe_passed(run: RunResult) -> Iterator[str]:
     if passed or doubtful:
         whole = f"all {passed:,}" if passed > 1 else f"{passed}"
         share = whole if passed == len(every) else f"{passed:,} of {len(every):,}"
-        yield f"{share} {_check_or_checks(len(every))} passed"
+        if doubtful:
+            are = "is" if doubtful == 1 else "are"
+            yield f"{doubtful:,} of {len(every):,} {_check_or_checks(len(every))} {are} inconclusive, {passed:,} passed"
+        else:
+            yield f"{share} {_check_or_checks(len(every))} passed"
     yield from list_reservations(run)
     if unasked := _count_unselected_checks(run):
         yield f"{unasked:,} {_check_or_checks(unasked)} not selected"
-    if doubtful:
-        yield f"{doubtful:,} inconclusive"
     if accepted:
         verb = "was" if accepted == 1 else "were"
         yield f"{accepted:,} failed and {verb} accepted"
@@ -274,8 +276,8 @@ def list_reservations(run: RunResult) -> Iterator[str]:
     """What a reader of a green run must know: rules that are broken and only warn, and queries that do not count."""
     every = [outcome for suite in run.suites for outcome in suite.outcomes]
     if broken := sum(each.broken for each in every):
-        are, warn = ("are", "they only warn") if broken > 1 else ("is", "it only warns")
-        yield f"{broken:,} of {len(every):,} {'rules' if len(every) > 1 else 'rule'} {are} broken, {warn}"
+        are, warn = ("are", "warn") if broken > 1 else ("is", "warns")
+        yield f"{broken:,} of {len(every):,} {'rules' if len(every) > 1 else 'rule'} {are} broken and only {warn}"
     yield from _list_headlines(run, _is_regraded)
     yield from _list_headlines(run, lambda each: is_lowering(each) and bool(each.numbers))
     if weaker := [suite.name for suite in run.suites if any(is_lowering(e) and not e.numbers for e in suite.outcomes)]:

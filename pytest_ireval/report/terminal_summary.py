@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from pytest_ireval.report.failure_text import format_query_values
 from pytest_ireval.report.figure_rows import format_figure_row, list_figure_rows
 from pytest_ireval.report.formatting import (
     choose_cause_label,
@@ -36,6 +37,8 @@ WIDEST, NARROW = 40, 11
 """After a longer name, the other cells are on the next line; the second where there is little room."""
 HEADER = ("metric", "now", "baseline", "change", "90% interval", "can show", "verdict")
 """The column *can show* has the smallest change of the mean that this number of queries finds in 80% of cases."""
+QUERIES_NAMED = 3
+"""The worst queries of a check that is inconclusive."""
 SLICES_NAMED = 3
 """The slices that a reader is asked to look at; the page marks all."""
 WORTH_A_LOOK = 0.05
@@ -231,7 +234,8 @@ def _list_suite_notes(suite: SuiteResult) -> Iterator[str]:
     yield from suite.notes
     if suite.to_judge:
         documents = format_count(len(suite.to_judge), "unjudged document")
-        yield f"{documents} to judge first, of all checks that are red or undecided: to_judge.tsv"
+        it = "it" if len(suite.to_judge) == 1 else "them"
+        yield f"grades for {documents} could change red or inconclusive checks: judge {it} first (to_judge.tsv)"
     yield from _list_slices_to_look_at(suite)
 
 
@@ -260,9 +264,17 @@ def _list_slices_to_look_at(suite: SuiteResult) -> Iterator[str]:
 
 
 def _describe_outcome(outcome: Outcome) -> str:
-    known = outcome.verdict == "inconclusive" and outcome.metric
-    fact = f" ({outcome.facts[0]})" if outcome.facts and not known else ""
+    if outcome.verdict == "inconclusive" and outcome.metric:
+        return f"{outcome.place}: {outcome.headline}{_format_worst_queries(outcome)}"
+    fact = f" ({outcome.facts[0]})" if outcome.facts else ""
     return f"{outcome.place}: {outcome.headline}{fact}"
+
+
+def _format_worst_queries(outcome: Outcome) -> str:
+    """``; worst queries: q052 1.000 -> 0.000``; empty where none got worse."""
+    compared = [each for each in outcome.queries if each.baseline is not None]
+    named = [f"{truncate(each.query, 30)} {format_query_values(each)}" for each in compared[:QUERIES_NAMED]]
+    return f"; {outcome.worst}: {', '.join(named)}" if named else ""
 
 
 def _list_first(names: Sequence[str]) -> str:

@@ -109,8 +109,8 @@ def _describe(options: EquivalentOptions, change: MetricChange, figures: SliceFi
     elif decision.doubt == "chance" and change.effective_size < options.query_minimum:
         words = explain_few(options, change)
     elif decision.doubt == "chance":
-        between = ": the change lies between the two"
-        words = explain_doubt(change, figures, f"whether it moved by {within}", enough=between)
+        between = f"the change is so close to {options.tolerance} that it cannot be told apart"
+        words = explain_doubt(change, figures, f"tell whether it moved by {within}", enough=between)
     else:
         words = f"it moved, and {options.tolerance} or more is not ruled out"
     if decision.relabeled is not None:

@@ -25,9 +25,9 @@ from pytest_ireval.rules.result import RuleResult, RuleVerdict
 from pytest_ireval.rules.slices import WHOLE, slice_where
 from pytest_ireval.rules.wording import (
     describe_bounds,
-    describe_condensed,
     describe_doubt,
     describe_fall,
+    describe_open_judgments,
     describe_units,
     explain_doubt,
     explain_few,
@@ -35,7 +35,7 @@ from pytest_ireval.rules.wording import (
     missing_figure_error,
     warn_of_low_baseline,
 )
-from pytest_ireval.rules.worst_queries import describe_worse_queries, format_worst, list_worst_changes
+from pytest_ireval.rules.worst_queries import describe_worse_queries, list_worst_changes
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.option_types import MetricText, TolerancesText, ToleranceText
 from pytest_ireval.suite.options import EvidenceOptions, WeightedOptions
@@ -135,7 +135,7 @@ def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleRes
     if hard_limit is not None and is_hard_limit_broken:
         headline = describe_fall(context, figures, hard_limit, f"hard limit {hard_limit}")
     else:
-        headline = _describe(options, change, tolerance, figures, decision, format_worst(context, worst.queries))
+        headline = _describe(options, change, tolerance, figures, decision)
     sentences = describe_drift(change, figures), describe_worse_queries(context, figures, worst)
     return RuleResult(
         decision.verdict,
@@ -151,25 +151,20 @@ def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleRes
 
 
 def _describe(
-    options: NoRegressionOptions,
-    change: MetricChange,
-    tolerance: Tolerance,
-    figures: SliceFigures,
-    decision: Decision,
-    worst_queries: str,
+    options: NoRegressionOptions, change: MetricChange, tolerance: Tolerance, figures: SliceFigures, decision: Decision
 ) -> str:
-    """``nDCG@10 fell 3.4% (tolerance 2%): 60 queries cannot tell this from chance; worst queries: …``."""
+    """``nDCG@10 fell 3.4% (tolerance 2%): 60 queries are too few to rule out chance; about 200 would be enough``."""
     significance = ", statistically significant" if decision.significant else ""
     fall = describe_fall(change.context, figures, tolerance, f"tolerance {tolerance}{significance}")
     if not decision.doubt:
         return fall
     if decision.relabeled is not None:
-        reason = describe_condensed(change, decision.relabeled)
+        reason = describe_open_judgments(decision.relabeled)
     elif change.effective_size < options.query_minimum:
         reason = f"{explain_few(options, change)}{format_needed(figures)}"
     else:
-        reason = explain_doubt(change, figures, "this from chance")
-    return f"{fall}: {describe_doubt(decision, reason, worst_queries)}"
+        reason = explain_doubt(change, figures, "rule out chance")
+    return f"{fall}: {describe_doubt(decision, reason)}"
 
 
 def _decide(options: NoRegressionOptions, change: MetricChange, *, is_hard_limit_broken: bool) -> Decision:

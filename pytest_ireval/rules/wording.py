@@ -51,20 +51,14 @@ def describe_fall(context: RuleContext, figures: SliceFigures, limit: Tolerance,
     return f"{format_metric(context, figures)} {moved}{format_slice(context)} ({limit_in_words})"
 
 
-def describe_doubt(decision: Decision, reason: str, worst_queries: str) -> str:
-    """The end of a sentence about an open verdict: why it is open, and where to look."""
-    if decision.relabeled is not None:
-        reason = f"{describe_open_judgments(decision.relabeled)}: {reason}"
-    if decision.is_forced:
-        return f"{reason}; on_inconclusive: fail"
-    # Where judgments are missing, the next step is to grade documents, which reports list, not to look at queries.
-    return f"{reason}{worst_queries}" if decision.doubt == "chance" else reason
+def describe_doubt(decision: Decision, reason: str) -> str:
+    """The end of a sentence about an open verdict: why it is open."""
+    return f"{reason}; on_inconclusive: fail" if decision.is_forced else reason
 
 
 def describe_open_judgments(relabeled: RelabeledChange) -> str:
-    """``inconclusive, as judgments of 3 unjudged documents could change the verdict``."""
-    documents = format_count(relabeled.document_count, "unjudged document")
-    return f"inconclusive, as judgments of {documents} could change the verdict"
+    """``grades for 3 unjudged documents could change this verdict``."""
+    return f"grades for {format_count(relabeled.document_count, 'unjudged document')} could change this verdict"
 
 
 def missing_figure_error(change: MetricChange) -> MetricError:
@@ -73,25 +67,30 @@ def missing_figure_error(change: MetricChange) -> MetricError:
     return MetricError(f"{change.context.metric} has no figure to compare{format_slice(change.context)}{why}")
 
 
-def explain_doubt(change: MetricChange, figures: SliceFigures, what: str, enough: str = "") -> str:
-    """``200 queries cannot tell …; 520 would``; with ``enough`` where there are as many as should."""
-    text = f"{format_size(change)} cannot tell {what}"
-    changed = change.evidence.moved
+def explain_doubt(change: MetricChange, figures: SliceFigures, question: str, enough: str = "") -> str:
+    """``200 queries are too few to rule out chance; about 520 would be enough``.
+
+    The ``question`` is what they are too few to do; ``enough`` is said where there are as many as should be.
+    """
+    changed, size = change.evidence.moved, format_size(change)
+    needed = format_needed(figures)
     if 0.5**changed >= LEVEL:  # chance alone moves all of them one way as often
-        units = "of them" if change.cluster_count is None else f"of the {change.cluster_count} clusters"
-        return f"{text}, as only {changed} {units} changed{format_needed(figures)}"
+        units = size if change.cluster_count is None else f"{change.cluster_count} clusters"
+        return f"only {changed} of {units} changed, too few to {question}{needed}"
     if figures.p is not None and figures.adjusted is not None and figures.p < LEVEL <= figures.adjusted:
-        verdicts = change.context.tested_checks
-        many = f"{verdicts} verdicts" if verdicts > 1 else "many changes since one anchor"
-        return f"{text}, as one of {many} moves as much by chance{format_needed(figures)}"
-    return f"{text}{format_needed(figures) or (enough if figures.needed and figures.tolerance else '')}"
+        checks = change.context.tested_checks
+        many = f"{checks} checks of this suite" if checks > 1 else "many changes since one anchor"
+        return f"among {many}, chance alone can move one this much{needed}"
+    if not needed and enough and figures.needed and figures.tolerance:
+        return enough
+    return f"{size} are too few to {question}{needed}"
 
 
 def format_needed(figures: SliceFigures) -> str:
-    """``; 520 would``: the number of queries that show a fall of the tolerance; empty if that is unknown or no more."""
+    """``; about 520 would be enough`` to show a fall of the tolerance; empty if that is unknown or no more."""
     if figures.needed is None or not figures.tolerance or figures.needed <= figures.queries:
         return ""
-    return f"; {round_estimate(figures.needed):,} would"
+    return f"; about {round_estimate(figures.needed):,} would be enough"
 
 
 def format_size(change: MetricChange) -> str:
@@ -126,32 +125,29 @@ def describe_bounds(change: MetricChange, relabeled: RelabeledChange | None) -> 
         return
     sign, count, exactly = change.context.sign, relabeled.document_count, "" if relabeled.effect.exact else "about "
     low, high = sorted(-sign * end.fall + 0.0 for end in (relabeled.worst_change, relabeled.best_change))
-    affect, grades = ("affects", "grade it gets") if count == 1 else ("affect", "grades they get")
+    worst, best = (low, high) if sign > 0 else (high, low)
     rank = relabeled.effect.below
-    below = "" if rank is None else f" (documents below rank {rank} count as judged)"
-    yield (
-        f"{format_count(count, 'unjudged document')} {affect} this figure: the change is between {exactly}"
-        f"{low:+.3f} and {high:+.3f}, whatever {grades}{below}; {describe_condensed(change, relabeled)}"
-    )
+    within = "" if rank is None else f" in the first {rank} ranks"
+    ends = f"with the worst grades the change is {exactly}{worst:+.3f}, with the best {exactly}{best:+.3f}"
+    yield f"{format_count(count, 'unjudged document')}{within}: {ends}; {_describe_condensed(change, relabeled)}"
 
 
-def describe_condensed(change: MetricChange, relabeled: RelabeledChange) -> str:
-    """``without unjudged documents the change is -0.012``."""
+def _describe_condensed(change: MetricChange, relabeled: RelabeledChange) -> str:
+    """``with judged documents alone it is -0.012``."""
     condensed, unit = relabeled.condensed_change, change.context.metric.unit
     size = condensed.gains.size
     if not size:
-        return "no list has anything else"
-    left = "" if size == change.gains.size else f" of the {format_count(size, unit)} left"
-    return f"without unjudged documents the change{left} is {-change.context.sign * condensed.fall + 0.0:+.3f}"
+        return "no list has a judged document"
+    left = "" if size == change.gains.size else f", on the {format_count(size, unit)} that have some,"
+    return f"with judged documents alone{left} it is {-change.context.sign * condensed.fall + 0.0:+.3f}"
 
 
 def explain_few(options: AlwaysEvidenceOptions, change: MetricChange) -> str:
     """Why nothing is tested."""
     size, effective, minimum = format_size(change), change.effective_size, options.query_minimum
     if change.cluster_count is not None:
-        equivalent = f", equivalent to {effective} of equal weight" if effective != change.cluster_count else ""
-        return f"{size}{equivalent}: evidence needs {minimum} clusters"
+        unequal = f" count like {effective} of equal size, which" if effective != change.cluster_count else ""
+        return f"{size}{unequal} are too few: evidence needs {minimum} clusters"
     if effective < change.gains.size:
-        return f"{size}, weighted equivalent to {effective}, are fewer than the {minimum} that evidence needs"
-    verb = "is" if change.gains.size == 1 else "are"
-    return f"{size} {verb} fewer than the {minimum} that evidence needs"
+        return f"{size} count like {effective} of equal weight, which are too few: evidence needs {minimum}"
+    return f"{size} {'is' if change.gains.size == 1 else 'are'} too few: evidence needs {minimum}"

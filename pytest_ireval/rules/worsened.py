@@ -16,8 +16,15 @@ from pytest_ireval.rules.drift import describe_look, warn_of_many_looks
 from pytest_ireval.rules.evidence import Decision, decide, is_significant
 from pytest_ireval.rules.metric_change import MetricChange, compute_figures
 from pytest_ireval.rules.result import RuleResult, RuleVerdict
-from pytest_ireval.rules.wording import describe_doubt, explain_few, format_queries, format_size, format_slice
-from pytest_ireval.rules.worst_queries import describe_much_worse, format_worst, list_worst_changes
+from pytest_ireval.rules.wording import (
+    describe_doubt,
+    describe_open_judgments,
+    explain_few,
+    format_queries,
+    format_size,
+    format_slice,
+)
+from pytest_ireval.rules.worst_queries import describe_much_worse, list_worst_changes
 from pytest_ireval.statistics.binomial import heads_at_most, upper_limit
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.estimate import weighting
@@ -113,7 +120,7 @@ def worsened(options: WorsenedOptions, context: RuleContext) -> RuleResult:
     allowed = {} if options.at_most is None else {"allowed": options.at_most.of(tail.queries)}
     return RuleResult(
         decision.verdict,
-        _describe(options, change, tail, decision, format_worst(context, worst.queries)),
+        _describe(options, change, tail, decision),
         figures=(replace(compute_figures(change), over=decision.verdict == "fail"),),
         queries=worst.queries,
         more_queries=worst.omitted_count,
@@ -140,10 +147,8 @@ def _check_tail(options: WorsenedOptions, context: RuleContext, tail: Tail) -> R
     return "fail" if is_significant(options, context, tail.p, tail.effective_size) else "inconclusive"
 
 
-def _describe(
-    options: WorsenedOptions, change: MetricChange, tail: Tail, decision: Decision, worst_queries: str
-) -> str:
-    """``5 of 99 queries lose more than 0.1 of nDCG@10 (5.05%, at most 5%, 0 gain as much, …): inconclusive, as …``."""
+def _describe(options: WorsenedOptions, change: MetricChange, tail: Tail, decision: Decision) -> str:
+    """``5 queries of 99 lose more than 0.1 of nDCG@10 (5.05%, at most 5%, 0 gain as much): 99 queries …``."""
     context = change.context
     limits = ", ".join(_list_limits(options, context, tail, decision))
     verb = "lose" if context.sign > 0 else "gain"
@@ -156,12 +161,12 @@ def _describe(
         return much_worse
     if decision.relabeled is not None:
         left = _count_tail(options, decision.relabeled.best_change).losses
-        reason = f"at best {format_queries(context, left)} would be left"
+        reason = f"{describe_open_judgments(decision.relabeled)}; with the best grades, {left} would be left"
     elif tail.effective_size < options.query_minimum:
         reason = explain_few(options, change)
     else:
-        reason = f"{format_size(change)} cannot tell this from chance{_format_needed_queries(context, tail)}"
-    return f"{much_worse}: {describe_doubt(decision, reason, worst_queries)}"
+        reason = f"{format_size(change)} are too few to rule out chance{_format_needed_queries(context, tail)}"
+    return f"{much_worse}: {describe_doubt(decision, reason)}"
 
 
 def _list_limits(options: WorsenedOptions, context: RuleContext, tail: Tail, decision: Decision) -> Iterator[str]:
@@ -177,11 +182,11 @@ def _list_limits(options: WorsenedOptions, context: RuleContext, tail: Tail, dec
 
 
 def _format_needed_queries(context: RuleContext, tail: Tail) -> str:
-    """``; 70 would``: how many queries would show it, if more of them lost and gained in proportion."""
+    """``; about 70 would be enough`` to show it, if more of them lost and gained in proportion."""
     for times in np.geomspace(1.1, MOST_TIMES, 70).tolist():
         losses, gains = round(times * tail.losses), round(times * tail.gains)
         if context.adjust_p(heads_at_most(gains, losses + gains)) < LEVEL:
-            return f"; {round_estimate(math.ceil(times * tail.queries)):,} would"
+            return f"; about {round_estimate(math.ceil(times * tail.queries)):,} would be enough"
     return ""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +12,7 @@ from pytest_ireval.rules.context import PairedValues, RuleContext, Values
 from pytest_ireval.rules.query_changes import find_best_document, list_query_changes, place_documents
 from pytest_ireval.rules.wording import format_queries
 from pytest_ireval.statistics.differences import TIE
-from pytest_ireval.text_table import truncate
-from pytest_ireval.words import format_percent, pluralize
+from pytest_ireval.words import format_percent
 
 MOST_LISTED_IF_PASSING = 5
 """The queries listed for a rule that passes; one that does not lists all."""
@@ -71,19 +69,6 @@ def _make_list(context: RuleContext, values: Values, rows: NDArray[np.int64], fa
     )
 
 
-MOST_NAMED = 3
-"""The number of queries that a line names."""
-
-
-def format_worst(context: RuleContext, queries: Sequence[QueryChange]) -> str:
-    """``; worst queries: q052 1.000 -> 0.000, q007 1.000 -> 0.631``; empty where none got worse."""
-    named = [
-        f"{truncate(change.query, 30)} {change.baseline:.3f} -> {change.now:.3f}" for change in queries[:MOST_NAMED]
-    ]
-    unit = context.metric.unit if len(named) == 1 else pluralize(context.metric.unit)
-    return f"; worst {unit}: {', '.join(named)}" if named else ""
-
-
 def describe_worse_queries(context: RuleContext, figures: SliceFigures, worst: QueryList) -> str:
     """A sentence about the queries that got worse, for a reader who does not know the metric."""
     if not figures.worse:
@@ -91,13 +76,12 @@ def describe_worse_queries(context: RuleContext, figures: SliceFigures, worst: Q
     lost = [change for change in worst.queries if _lost_its_best(context, change)] if worst.is_complete else []
     if worst.total != figures.worse or not lost:
         share = worst.share if worst.total == figures.worse else None
-        text = f"{figures.worse} of {format_queries(context, figures.queries)} got worse"
-        return f"{text}{_format_share(figures.worse, share)}."
+        return f"{figures.worse} of {format_queries(context, figures.queries)}{_format_share(share)} got worse."
     share = None
     if context.population.weights is not None and (total := float(context.population.weights.sum())):
         share = sum(change.weight or 0.0 for change in lost) / total
-    text = f"{len(lost)} of {format_queries(context, figures.queries)} lost {'its' if len(lost) == 1 else 'their'} best"
-    return f"{text} document{_format_share(len(lost), share)}."
+    who = f"{len(lost)} of {format_queries(context, figures.queries)}{_format_share(share)}"
+    return f"{who} lost {'its' if len(lost) == 1 else 'their'} best document."
 
 
 def describe_much_worse(context: RuleContext, worst: QueryList, count: int, of: int) -> str:
@@ -105,13 +89,11 @@ def describe_much_worse(context: RuleContext, worst: QueryList, count: int, of: 
     if not count:
         return f"None of {format_queries(context, of)} got much worse."
     share = worst.share if worst.total == count else None
-    return f"{count} of {format_queries(context, of)} got much worse{_format_share(count, share)}."
+    return f"{count} of {format_queries(context, of)}{_format_share(share)} got much worse."
 
 
-def _format_share(count: int, share: float | None) -> str:
-    if share is None:
-        return ""
-    return f"; {'it carries' if count == 1 else 'they carry'} {format_percent(share)} of searches"
+def _format_share(share: float | None) -> str:
+    return "" if share is None else f" ({format_percent(share)} of all searches)"
 
 
 def _lost_its_best(context: RuleContext, change: QueryChange) -> bool:

@@ -25,8 +25,8 @@ def test_a_fall_that_hangs_on_new_documents_says_how_many_would_have_to_be_relev
 
     assert outcome.verdict == verdict
     assert break_even(outcome) == [
-        "break-even: about 38 of 40 new unjudged documents (95%) would have to be relevant for RR@10 to fall by no "
-        "more than the tolerance; judges found 25% relevant at that rank"
+        "break-even: RR@10 would fall by no more than the tolerance if about 38 of 40 new unjudged documents (95%) "
+        "were relevant; judges found 25% of the documents at that rank relevant"
     ]
     assert outcome.facts[0] == break_even(outcome)[0]
 
@@ -35,8 +35,8 @@ def test_without_a_tolerance_the_question_is_no_loss_at_all(town):
     outcome = town((SAME, 60), (BELOW_NEW, 40)).only("worsened: {metric: RR@10, by_more_than: 0.3, at_most: 5%}")
 
     assert break_even(outcome) == [
-        "break-even: about 40 of 40 new unjudged documents (100%) would have to be relevant for RR@10 not to fall; "
-        "judges found 25% relevant at that rank"
+        "break-even: RR@10 would not fall if about 40 of 40 new unjudged documents (100%) were relevant; "
+        "judges found 25% of the documents at that rank relevant"
     ]
 
 
@@ -74,7 +74,7 @@ def test_of_a_weighted_mean_it_is_weighted(town):
         OBSERVED.replace("}", ", weighted: true}")
     )
 
-    assert "break-even: about 35 of 40 new unjudged documents (88%)" in break_even(outcome)[0]
+    assert "if about 35 of 40 new unjudged documents (88%)" in break_even(outcome)[0]
 
 
 def regrade(town, metric="nDCG@5"):
@@ -95,7 +95,7 @@ def test_where_grades_count_it_is_the_top_grade_on_both_sides_of_the_sentence(to
     (said,) = break_even(regrade(town))
 
     assert re.search(
-        r"would have to have the top grade 3 for nDCG@5 to fall by .*; judges gave it to \d+% at that rank", said
+        r"would fall by .* had the top grade 3; judges gave that grade to \d+% of the documents at that rank", said
     )
 
 

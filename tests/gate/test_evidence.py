@@ -37,7 +37,7 @@ def test_four_changed_queries_cannot_fail_by_evidence_and_five_that_all_fell_can
     five = town((SAME, 45), (LOSS, 5)).only(BY_EVIDENCE)
 
     assert four.verdict == "inconclusive"
-    assert "100 queries cannot tell this from chance, as only 4 of them changed; " in four.headline
+    assert "only 4 of 100 queries changed, too few to rule out chance; " in four.headline
     assert (four.figures[0].p, five.figures[0].p) == (pytest.approx(1 / 16), pytest.approx(1 / 32))
     assert five.verdict == "fail"
 
@@ -145,7 +145,7 @@ def test_one_query_with_nearly_all_weight_is_no_evidence(town):
     shown = some.only(rule(BY_EVIDENCE, "weighted: true, hard_limit: 90%"))
 
     assert (shown.verdict, shown.figures[0].p) == ("inconclusive", 1.0)
-    assert "141 queries, weighted equivalent to 1, are fewer than the 5 that evidence needs" in shown.headline
+    assert "141 queries count like 1 of equal weight, which are too few: evidence needs 5" in shown.headline
 
 
 def test_what_other_verdicts_make_inconclusive_says_so(town):
@@ -153,4 +153,4 @@ def test_what_other_verdicts_make_inconclusive_says_so(town):
     found = town((SAME, 45), (LOSS, 5)).gate(BY_EVIDENCE, worsened)
 
     said = found["no_regression::RR_10.all"].headline
-    assert "50 queries cannot tell this from chance, as one of 2 verdicts moves as much by chance; " in said
+    assert "among 2 checks of this suite, chance alone can move one this much; " in said

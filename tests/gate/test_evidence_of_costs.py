@@ -44,10 +44,10 @@ def test_bounds_and_interval_of_a_rise_have_one_sign(outcomes):
 
     assert mean.verdict == "inconclusive"
     assert mean.headline.startswith(
-        "Wasted@1 rose 66.7% (tolerance 2%, statistically significant): inconclusive, as judgments of 40"
+        "Wasted@1 rose 66.7% (tolerance 2%, statistically significant): grades for 40 unjudged "
     )
-    said = "40 unjudged documents affect this figure: the change is between +0.000 and +0.400, whatever grades they get"
-    assert f"{said}; without unjudged documents the change is +0.000" in mean.facts
+    said = "40 unjudged documents: with the worst grades the change is +0.400, with the best +0.000"
+    assert f"{said}; with judged documents alone it is +0.000" in mean.facts
 
 
 def test_a_tail_of_costs_gains(outcomes):
@@ -55,6 +55,6 @@ def test_a_tail_of_costs_gains(outcomes):
 
     assert tail.verdict == "inconclusive"
     assert tail.headline.startswith(
-        "40 queries of 100 gain more than 0.3 of Wasted@1 (0 lose as much, statistically significant): inconclusive"
+        "40 queries of 100 gain more than 0.3 of Wasted@1 (0 lose as much, statistically significant): grades for 40 "
     )
     assert "with 95% confidence, at most 48.7% of all such queries gain as much" in tail.statistics

@@ -13,10 +13,8 @@ def test_a_fall_behind_documents_that_nobody_judged_is_inconclusive_and_says_wha
     outcome = found.only(BY_EVIDENCE)
 
     assert (outcome.verdict, outcome.warning) == ("inconclusive", True)
-    open_yet = (
-        "judgments of 40 unjudged documents could change the verdict: without unjudged documents the change is +0.000"
-    )
-    assert outcome.headline.endswith(f"(tolerance 2%, statistically significant): inconclusive, as {open_yet}")
+    open_yet = "grades for 40 unjudged documents could change this verdict"
+    assert outcome.headline.endswith(f"(tolerance 2%, statistically significant): {open_yet}")
     assert len(found.result.to_judge) == 40
     assert found.result.to_judge[0].document.endswith("-new0")
 
@@ -27,12 +25,12 @@ def test_an_observed_fall_says_whether_judgments_could_undo_it(town):
 
     assert (undone.verdict, certain.verdict) == ("fail", "fail")
     assert (
-        "40 unjudged documents affect this figure: the change is between -0.200 and +0.000, whatever grades they get; "
-        "without unjudged documents the change is +0.000"
+        "40 unjudged documents: with the worst grades the change is -0.200, with the best +0.000; "
+        "with judged documents alone it is +0.000"
     ) in undone.facts
     assert (
-        "20 unjudged documents affect this figure: the change is between -0.300 and -0.200, whatever grades they get; "
-        "without unjudged documents the change is -0.200"
+        "20 unjudged documents: with the worst grades the change is -0.300, with the best -0.200; "
+        "with judged documents alone it is -0.200"
     ) in certain.facts
 
 
@@ -40,7 +38,7 @@ def test_one_unjudged_document_gets_one_grade(town):
     outcome = town((SAME, 40), (LOSS, 40), (BELOW_NEW, 1)).only("no_regression: {metric: RR@10, tolerance: 2%}")
 
     assert outcome.facts[0].startswith(
-        "1 unjudged document affects this figure: the change is between -0.253 and -0.247, whatever grade it gets; "
+        "1 unjudged document: with the worst grades the change is -0.253, with the best -0.247; "
     )
 
 
@@ -63,7 +61,7 @@ def test_what_judgments_could_undo_is_inconclusive_or_red_if_the_suite_says_so(t
     asked = town((SAME, 60), (BELOW_NEW, 40)).only(text.replace("}", ", on_inconclusive: fail}"))
 
     assert (undone.verdict, undone.warning) == ("inconclusive", True)
-    assert "inconclusive, as judgments of 40 unjudged documents could change the verdict" in undone.headline
+    assert "grades for 40 unjudged documents could change this verdict" in undone.headline
     assert (certain.verdict, asked.verdict) == ("fail", "fail")
 
 
@@ -76,11 +74,8 @@ def test_a_handful_of_queries_that_are_left_without_unjudged_documents_confirms_
     outcome = some.only(BY_EVIDENCE.replace("}", ", min_queries: 20}"))
 
     assert (outcome.verdict, outcome.warning) == ("inconclusive", True)
-    open_yet = (
-        "judgments of 240 unjudged documents could change the verdict: without unjudged documents the change of the 6 "
-        "queries left is -0.500"
-    )
-    assert outcome.headline.endswith(open_yet)
+    assert outcome.headline.endswith("grades for 240 unjudged documents could change this verdict")
+    assert "with judged documents alone, on the 6 queries that have some, it is -0.500" in " ".join(outcome.facts)
 
 
 def unknown(line):
@@ -96,5 +91,5 @@ def test_of_a_weighted_mean_what_documents_hold_is_weighted(tmp_path):
     )
 
     assert outcome.figures[0].change == pytest.approx(-0.5 * 120 / 180)
-    said = "40 unjudged documents fill lost places and count as irrelevant: judge them (to_judge.tsv)"
+    said = "40 unjudged documents count as irrelevant, and good grades would help: judge them first (to_judge.tsv)"
     assert said in outcome.facts

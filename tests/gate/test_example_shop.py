@@ -60,7 +60,7 @@ def test_the_fine_change_is_green_and_the_hidden_tail_is_red_by_exactly_one_rule
     result.stdout.fnmatch_lines(
         [
             "*product-search.ireval.yaml:17: nDCG@10 fell 34.8% on segment=tail (hard limit 25%)",
-            "4 of 12 tail queries lost their best document; they carry 1.0% of searches.",
+            "4 of 12 tail queries (1.0% of all searches) lost their best document. Owner",
             "  segment=tail     0.9438  0.6154  -0.3283  -34.8%       12  4/0/8    <- over",
             "  q052 top 3 is now q052-n29, q052-n23, q052-n13 (none judged)",
             "FAILED *::no_regression::nDCG_10.segment-tail*",

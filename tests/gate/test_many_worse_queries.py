@@ -14,8 +14,8 @@ RULES = {
     "worsened::RR_10": "worsened: {metric: RR@10, by_more_than: 0.3, at_most: 1%}",
 }
 SENTENCES = {
-    "no_regression::RR_10.all": "300 of 400 queries got worse; they carry 60.0% of searches.",
-    "worsened::RR_10": "300 of 400 queries got much worse; they carry 60.0% of searches.",
+    "no_regression::RR_10.all": "300 of 400 queries (60.0% of all searches) got worse.",
+    "worsened::RR_10": "300 of 400 queries (60.0% of all searches) got much worse.",
 }
 
 
@@ -60,5 +60,5 @@ def test_a_query_that_lost_its_best_document_is_counted_where_all_documents_are_
     few = Town(tmp_path / "few", [(1, 0)] * 200).only(RULES["no_regression::RR_10.all"])
     many = Town(tmp_path / "many", [(1, 0)] * 201).only(RULES["no_regression::RR_10.all"])
 
-    assert few.sentence == "200 of 200 queries lost their best document; they carry 100.0% of searches."
-    assert many.sentence == "201 of 201 queries got worse; they carry 100.0% of searches."
+    assert few.sentence == "200 of 200 queries (100.0% of all searches) lost their best document."
+    assert many.sentence == "201 of 201 queries (100.0% of all searches) got worse."

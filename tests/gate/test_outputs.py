@@ -171,8 +171,8 @@ def test_red_rules_are_marked_in_github_alone(in_github, monkeypatch):
 
         assert first == (
             "::error file=shop.ireval.yaml,line=13,title=shop%3A no_regression%3A%3AnDCG_10.all::"
-            "nDCG@10 fell 10.0%25 (tolerance 5%25)%0A1 of 10 queries lost its best document; "
-            "it carries 0.3%25 of searches.%0AOwner @search-team."
+            "nDCG@10 fell 10.0%25 (tolerance 5%25)%0A1 of 10 queries (0.3%25 of all searches) "
+            "lost its best document.%0AOwner @search-team."
         )
         assert ",line=14,title=shop%3A no_regression%3A%3AnDCG_10.segment-tail::" in second
     monkeypatch.setenv("GITHUB_WORKSPACE", str(in_github.path.parent))

@@ -44,8 +44,8 @@ def test_rules_that_only_warn_have_passed_if_they_hold_and_not_if_they_are_broke
     break_first(shop, 3)
 
     headline, shown = read_headline(shop)
-    assert headline == "Safe to land, with 3 warnings: 3 of 6 checks passed; 3 of 6 rules are broken, they only warn."
-    assert "ireval: pass: 1 suite passed; 6 verdicts: 6 pass; 3 of 6 rules are broken, they only warn" in shown
+    assert headline == "Safe to land, with 3 warnings: 3 of 6 checks passed; 3 of 6 rules are broken and only warn."
+    assert "ireval: pass: 1 suite passed; 6 verdicts: 6 pass; 3 of 6 rules are broken and only warn" in shown
     (suite,) = shop.results()["suites"]
     assert [each["id"] for each in suite["outcomes"] if each["broken"]] == [
         "threshold::nDCG_10",
@@ -61,7 +61,7 @@ def test_a_known_failure_is_a_broken_rule_and_one_that_holds_again_is_none(shop)
     break_first(shop, 1)
 
     assert read_headline(shop)[0] == (
-        "Safe to land, with 1 warning: 2 of 3 checks passed; 1 of 3 rules is broken, it only warns."
+        "Safe to land, with 1 warning: 2 of 3 checks passed; 1 of 3 rules is broken and only warns."
     )
 
 
@@ -76,7 +76,7 @@ def test_a_waived_query_is_counted_and_named_with_what_it_lost_if_it_got_worse(s
 
     headline, shown = read_headline(shop)
     assert headline == (
-        "Safe to land, with 2 warnings: 3 of 4 checks passed; 1 of 4 rules is broken, it only warns; 1 of 10 queries "
+        "Safe to land, with 2 warnings: 3 of 4 checks passed; 1 of 4 rules is broken and only warns; 1 of 10 queries "
         "is waived; the waived query q01 got worse: nDCG@10 1.000 -> 0.580."
     )
     assert "query 'q01' is waived, and fails: q01-d0 is at #3 for query 'q01' (expected in the top 1)" in shown

@@ -43,14 +43,16 @@ def test_the_table_says_what_to_judge_and_what_it_would_move(unjudged_shop):
     assert second["document"] == "q09-new"
     result.stdout.fnmatch_lines(
         [
-            "*2 unjudged documents to judge first, of all checks that are red or undecided: to_judge.tsv*",
+            "*grades for 2 unjudged documents could change red or inconclusive checks: judge them first*",
             "written: ireval-report/to_judge.tsv",
         ]
     )
-    assert "2 unjudged documents to judge first" in (unjudged_shop.path / "ireval-report/summary.md").read_text()
+    assert (
+        "grades for 2 unjudged documents could change" in (unjudged_shop.path / "ireval-report/summary.md").read_text()
+    )
 
     unjudged_shop.run("-k", "no_regression and all").stdout.fnmatch_lines(
-        ["*2 unjudged documents fill lost places and count as irrelevant: judge them (to_judge.tsv)*"]
+        ["*2 unjudged documents count as irrelevant, and good grades would help: judge them first*"]
     )
     unjudged_shop.run("-k", "segment-tail")
     assert [row["query"] for row in rows(unjudged_shop)] == ["q09"]  # only queries of the slice

@@ -49,7 +49,7 @@ def test_a_broken_tail_behind_a_better_head_is_exactly_one_red_rule(shop):
     assert "Traceback" not in told
     assert told.splitlines()[:2] == [
         "shop.ireval.yaml:14: nDCG@10 fell 20.5% on segment=tail (tolerance 5%)",
-        "1 of 4 tail queries lost its best document; it carries 0.3% of searches. Owner @search-team.",
+        "1 of 4 tail queries (0.3% of all searches) lost its best document. Owner @search-team.",
     ]
     for line in (
         "  segment=tail     1.0000  0.7952   -0.2048  -20.5%",

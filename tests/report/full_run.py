@@ -224,7 +224,7 @@ def _outcomes(table, metrics, red):
                 kind="no_regression",
                 verdict="fail" if fails else "pass",
                 headline=f"{metric} fell 31.1% on segment=tail (tolerance 1%)" if fails else f"{metric} held",
-                sentence="4 of 12 tail queries lost their best document; they carry 2.1% of searches." if fails else "",
+                sentence="4 of 12 tail queries (2.1% of all searches) lost their best document." if fails else "",
                 file=FILE,
                 line=line,
                 column=5,

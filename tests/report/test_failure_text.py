@@ -45,7 +45,7 @@ HIDDEN_TAIL = Outcome(
     kind="no_regression",
     verdict="fail",
     headline="nDCG@10 fell 31.1% on segment=tail (tolerance 3%)",
-    sentence="4 of 12 tail queries lost their best document; they carry 2.1% of searches.",
+    sentence="4 of 12 tail queries (2.1% of all searches) lost their best document.",
     file="suites/product-search.ireval.yaml",
     line=18,
     metric="nDCG@10",

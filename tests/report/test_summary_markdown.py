@@ -150,7 +150,7 @@ def test_doubts_are_no_failures_and_are_said():
     doubt = replace(PASSED, verdict="inconclusive", id="no_regression::x")
     run = replace(GREEN, verdict="inconclusive", suites=(replace(SHOP, outcomes=(PASSED, doubt, WARNED)),))
 
-    said = "2 of 3 checks passed; 1 inconclusive; 1 warning."
+    said = "1 of 3 checks is inconclusive, 2 passed; 1 warning."
     assert first_lines(run) == f"**May land, but is not shown to be safe**: {said}"
     assert "**Next**" not in format_markdown_summary(run)
 
