@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from pytest_ireval import load_registry
 from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.sources.live.options import LiveOptions
 from pytest_ireval.suite.editor_schema import PlainSchema
 from pytest_ireval.suite.options import ComparingOptions, RuleOptions, SourceOptions
 from pytest_ireval.suite.suite_keys import (
@@ -76,6 +77,7 @@ def tables(registry: Registry) -> Mapping[str, list[str]]:
         "every rule": list(_table(RuleOptions)),
         "every comparing rule": list(_table(ComparingOptions, RuleOptions)),
         "every source": list(_table(SourceOptions)),
+        "every live source": list(_table(LiveOptions, SourceOptions)),
         "rules": [line for kind in registry.rules.values() for line in _kind(kind, RuleOptions)],
         "sources": [line for kind in registry.sources.values() for line in _kind(kind, SourceOptions)],
     }
@@ -89,7 +91,10 @@ def _kind(kind: Any, shared: type[BaseModel]) -> Iterator[str]:
     yield ""
     if kind.name in EXAMPLES:
         yield f"```yaml\n{EXAMPLES[kind.name]}\n```\n"
-    shared = ComparingOptions if issubclass(kind.options, ComparingOptions) else shared
+    if kind.name == "opensearch":
+        yield "It takes the options of `elasticsearch`.\n"
+        return
+    shared = next((each for each in (ComparingOptions, LiveOptions) if issubclass(kind.options, each)), shared)
     yield from _table(kind.options, shared)
     for name, schema in _schema(kind.options).get("$defs", {}).items():
         yield f"Each {name.lower()}:\n"
