@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -53,6 +53,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import Progress
 from pytest_ireval.report.results_file import list_report_folders
 from pytest_ireval.results.explanation import Explanation
+from pytest_ireval.results.policies import Policies
 from pytest_ireval.results.run_folder import FOLDER
 from pytest_ireval.rules.population import Population
 from pytest_ireval.suite.loading import load_suites
@@ -120,7 +121,10 @@ def command(
     named: str | None,
     form: str,
     lines: int | None,
-    **options: Any,
+    judgments_format: str | None,
+    rankings_format: str | None,
+    policies: Policies,
+    side_data: SideData,
 ) -> None:
     """Show how METRIC comes to its value on one query or session, line by line.
 
@@ -146,8 +150,19 @@ def command(
         raise click.UsageError("only one of the files can be standard input")
     try:
         with ProgressBar() as progress:
-            options |= {"registry": load_command_registry(None), "progress": progress}
-            explanation = why(metric, judgments, rankings, query, other, **options)
+            explanation = why(
+                metric,
+                judgments,
+                rankings,
+                query,
+                other,
+                policies=policies,
+                side_data=side_data,
+                judgments_format=judgments_format,
+                rankings_format=rankings_format,
+                registry=load_command_registry(None),
+                progress=progress,
+            )
     except MetricNameError:
         if Path(metric).exists():
             suggestion = "write: ireval why METRIC JUDGMENTS RANKINGS"

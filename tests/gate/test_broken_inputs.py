@@ -203,7 +203,7 @@ def test_a_weight_whose_square_is_no_number(accepted, weight, is_wrong):
     [
         (
             "rules:\n  - expect: [{query: q1, document: d, top: 3}]\n",
-            ["shop.ireval.yaml:12:14", "  query 'q1' is not in queries.tsv", "  did you mean 'q10'?"],
+            ["shop.ireval.yaml:12:14", "  query 'q1' is not in queries.tsv", "  did you mean 'q01'?"],
         ),
         (
             "waive:\n  - {query: q99, until: 2026-12-20, reason: feed}\nrules:\n",
