@@ -151,6 +151,11 @@ _DATA = (
         help="Pairs of documents: columns query, better, worse; some metrics need them.",
     ),
 )
+_REFERENCE = click.option(
+    "--reference",
+    metavar="RANKINGS",
+    help="Other rankings of the same queries; metrics of two lists, such as KendallTau and RBO, compare with them.",
+)
 _TIMINGS = "with columns query and seconds, or query and milliseconds"
 
 
@@ -166,16 +171,16 @@ timings_of_each_option = click.option(
 
 def view_options(command: Command) -> Command:
     """As :func:`policy_options`, without the policies that concern several queries."""
-    return _apply_options((_TIES, *_VIEWS, *_DATA), _build_values(command))
+    return _apply_options((_TIES, *_VIEWS, *_DATA, _REFERENCE), _build_values(command))
 
 
 def policy_options(command: Command) -> Command:
     """Options for policies and side data; the command gets ``policies`` and ``side_data`` that hold them."""
-    return _apply_options((_MISSING, _TIES, _NO_RELEVANT, *_VIEWS, *_DATA), _build_values(command))
+    return _apply_options((_MISSING, _TIES, _NO_RELEVANT, *_VIEWS, *_DATA, _REFERENCE), _build_values(command))
 
 
 POLICY_NAMES = tuple(each.name for each in fields(Policies))
-SIDE_DATA_NAMES = ("collection", "fields", "preferences", "queries", "timings")
+SIDE_DATA_NAMES = ("collection", "fields", "preferences", "queries", "reference", "timings")
 
 
 def _build_values(command: Command) -> Command:

@@ -102,7 +102,7 @@ def _format_plan(
     if data.stored is None:
         remedy = f"accept the first one with: pytest --ireval {suite.shown} --ireval-update-new"
         return _join_lines([title], [f"no baseline yet, so its values are unknown; {remedy}"])
-    about_chance = [] if chance is None else [_describe_chance(chance)]
+    about_chance = [] if chance is None else [_describe_chance(chance, outlooks)]
     if not outlooks:
         return _join_lines([title, "  no rule compares a mean with the baseline"], about_chance)
     title += f", baseline of {data.stored.accepted.date[:10]}"
@@ -199,15 +199,26 @@ def _explain_columns(outlooks: Sequence[Outlook]) -> Iterator[str]:
         yield f"unknown: {', '.join(unknown)}: all values are equal, or the baseline has none."
 
 
-def _describe_chance(chance: ChanceOfRed) -> str:
+def _describe_chance(chance: ChanceOfRed, outlooks: Sequence[Outlook]) -> str:
     if chance.red is None or chance.warned is None:
         return f"How often a harmless change would turn this suite red is unknown: {chance.why}."
     red, warned = map(_format_share, (chance.red, chance.warned))
     often = f"red in {red} of cases, and only warn in {warned}"
     not_counted = f" (not counted: {', '.join(chance.left_out)})" if chance.left_out else ""
+    # Rules that decide by the observed fall refuse large changes more often than small ones; evidence does not.
+    bias = "" if all(outlook.by_evidence for outlook in outlooks) else f" {_BIAS[chance.from_run]}"
     return escape_unprintable(
-        f"Harmless changes as large as {chance.drawn_from} would turn this suite {often}{not_counted}."
+        f"Harmless changes as large as {chance.drawn_from} would turn this suite {often}{not_counted}.{bias}"
     )
+
+
+_BIAS = {
+    False: "Refused changes do not count. With decide_by: observed these are the larger ones, so the figure is too "
+    "low.",
+    True: "One run alone counts. With decide_by: observed, the figure is too low after a green run, and too high after "
+    "a red one.",
+}
+"""What is wrong with the estimate, by whether it is drawn from a run."""
 
 
 def _format_share(share: float) -> str:

@@ -63,7 +63,8 @@ SOURCES: dict[str, str] = {
     "queries": "`judged.query_texts` and `judged.columns`: the text and the other columns of each query; "
     "`SideData(queries=FILE)` (command line: `--queries FILE`)",
     "unretrieved": "`judged.unretrieved`: the judged documents that were not retrieved; always available",
-    "reference": "`judged.reference`: another judged ranking of the same queries; `SideData(reference=rankings)`",
+    "reference": "`judged.reference`: another judged ranking of the same queries; `SideData(reference=rankings)` "
+    "(suite: the baseline, or what a rule names with `against`; command line: `--reference FILE`)",
 }
 """For each need: the place where a metric finds it, and the argument that brings it."""
 

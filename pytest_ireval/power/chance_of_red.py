@@ -26,6 +26,7 @@ from pytest_ireval.rules.side import Scored, Side
 from pytest_ireval.statistics.differences import Floats
 
 DRAWS = 200
+EARLIER = "earlier changes"
 MOVED = 0.3
 """Where only the spread is data, a change moves this share of the queries, as after a changed weight or synonym."""
 
@@ -41,11 +42,14 @@ class ChanceOfRed(NamedTuple):
     """Rules that take no part, because they look at other things than values of queries."""
     why: str = ""
     """Why it is unknown."""
+    from_run: bool = False
+    """True if the changes are like that of the last run, false if they are like the accepted ones."""
 
 
 def estimate_chance_of_red(data: SuiteData, run: RunResult | None) -> ChanceOfRed:
     """Apply the rules to changes like that of ``run``; if it moved no query, to changes of the usual spread."""
     drawn_from, differences = _find_differences(data, run)
+    from_run = drawn_from != EARLIER
     counted = [check for check in data.checks if _looks_at_values(check, differences)]
     left_out = {check.id: _name_rule(check) for check in data.checks if check not in counted}
     if data.clusters is not None:
@@ -65,7 +69,7 @@ def estimate_chance_of_red(data: SuiteData, run: RunResult | None) -> ChanceOfRe
         return ChanceOfRed(None, left_out=names, why="no rule looks at values of queries alone")
     red = failed[sound].any(axis=0)
     only_warned = warned[sound].any(axis=0) & ~red
-    return ChanceOfRed(float(red.mean()), float(only_warned.mean()), drawn_from, names)
+    return ChanceOfRed(float(red.mean()), float(only_warned.mean()), drawn_from, names, from_run=from_run)
 
 
 def _name_rule(check: RuleCheck) -> str:
@@ -86,7 +90,7 @@ def _find_differences(data: SuiteData, run: RunResult | None) -> tuple[str, Mapp
         name: estimate_spread(data.acceptances, name, "all", [*each.values.values()]) for name, each in stored.items()
     }
     known_spreads = {name: each.spread for name, each in spreads.items() if each is not None and not each.assumed}
-    return "earlier changes", {name: moves * spread for name, spread in known_spreads.items()}
+    return EARLIER, {name: moves * spread for name, spread in known_spreads.items()}
 
 
 def _looks_at_values(check: RuleCheck, differences: Mapping[str, Floats]) -> bool:

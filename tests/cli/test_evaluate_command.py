@@ -255,3 +255,16 @@ def test_a_dialect_gives_names_the_defaults_of_another_package_and_is_told(ireva
         2,
         ["  ir_measures rounds recall 0.125 to two decimals: write IPrec@0.12"],
     )
+
+
+def test_a_reference_ranking_is_a_file(ireval, trec_files, tmp_path):
+    files = trec_files("q 0 a 1\n", "q Q0 a 1 3 t\nq Q0 b 2 2 t\nq Q0 c 3 1 t\n")
+    reference = tmp_path / "reference.txt"
+    reference.write_text("q Q0 b 1 3 t\nq Q0 a 2 2 t\nq Q0 c 3 1 t\n", encoding="utf-8")
+    metrics = ("-m", "KendallTau", "-m", "SpearmanRho")
+
+    found = ireval("evaluate", *files, *metrics, "--reference", reference, "--format", "csv").out
+    without = ireval("evaluate", *files, *metrics)
+
+    assert found == "metric,query,value\nKendallTau,,0.3333333333333333\nSpearmanRho,,0.5\n"
+    assert (without.code, "--reference FILE" in without.err) == (2, True)

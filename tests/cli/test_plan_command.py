@@ -137,6 +137,19 @@ def test_programs_are_given_numbers(shop, ireval):
     assert (suite["drawn_from"], suite["not_counted"]) == ("earlier changes", [])
 
 
+def test_that_refused_changes_do_not_count_is_said_where_the_observed_fall_decides(shop, ireval):
+    accept(shop)
+
+    by_evidence = ireval("plan", ".").out
+    suite = shop / "shop.ireval.yaml"
+    text = suite.read_text(encoding="utf-8")
+    suite.write_text(text.replace("tolerance: 2%", "tolerance: 2%, decide_by: observed"), encoding="utf-8")
+    by_observation = " ".join(ireval("plan", ".").out.split())
+
+    assert "Refused changes do not count. With decide_by: observed these are the larger ones" in by_observation
+    assert "Refused changes" not in by_evidence
+
+
 def test_check_warns_of_a_tolerance_below_what_can_be_shown_and_stays_green(shop, ireval):
     accept(shop)
 

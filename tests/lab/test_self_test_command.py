@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from suite_files import write_judgments, write_rankings, write_suite
+from suite_files import write_judgments, write_queries, write_rankings, write_suite
 
 from pytest_ireval_lab.commands.self_test_command import format_asked_again, format_self_test
 from pytest_ireval_lab.self_test.results import (
@@ -69,6 +69,42 @@ def test_other_rankings_give_false_alarms_and_json_has_all_of_it(ireval, folder)
     assert suite["holds"] is True
     assert suite["compared"] == "other.txt and the current rankings"
     assert [(each["rule"], each["runs"]) for each in suite["alarms"]] == [("", 20), ("no_regression::RR_3.all", 20)]
+
+
+def write_times(shop, seconds):
+    lines = (f"{query}\t{seconds + i % 7 / 100:.3f}\n" for i, query in enumerate(shop.queries))
+    (shop.folder / "times.tsv").write_text("query\tseconds\n" + "".join(lines), encoding="utf-8")
+
+
+def test_where_only_times_differ_no_share_of_alarms_is_claimed(ireval, shop):
+    shop.rules.append("no_regression: {metric: Latency, tolerance: 20%}")
+    shop.keys = {"source": "{run: now.trec, timings: times.tsv}", "metrics": "[nDCG@5, Latency]"}
+    write_times(shop, 0.2)
+    shop.accept()
+    write_times(shop, 0.21)
+
+    printed = ireval("self-test", "shop.ireval.yaml", "--trials", "20")
+
+    assert "they differ on 60 of 60 queries" in printed.out
+    rows = {line.split()[0]: line for line in printed.out.splitlines() if line.startswith("no_regression::")}
+    assert rows["no_regression::nDCG_5.all"].endswith("-  <- not tested: equal values")
+    assert rows["no_regression::Latency.all"].endswith("only warns")
+    assert "the whole suite" not in printed.out
+    assert "False alarms of this suite are unknown: no rule that can turn it red has different values;" in printed.out
+
+
+def test_a_rule_of_a_slice_without_differences_is_not_tested_and_the_others_are(ireval, folder):
+    slices = "no_regression: {metric: RR@3, tolerance: 10%, decide_by: observed, where: {half: odd}}"
+    write_queries(folder / "queries.tsv", [f"q{i}" for i in range(30)], half=["even", "odd"] * 15)
+    write_suite(folder, RULE, slices, queries="queries.tsv")
+    other = {f"q{i}": [f"{d}{i}" for d in ("abcd" if i % 2 else "bacd")] for i in range(30)}
+    write_rankings(folder / "other.txt", other)
+
+    printed = ireval("self-test", "shop.ireval.yaml", "--trials", "20", "--against", "other.txt")
+
+    words = " ".join(printed.out.split())
+    assert "This suite turns" in words
+    assert "Not tested, because their values are equal on both sides: no_regression::RR_3.half-odd." in words
 
 
 def test_a_suite_that_is_red_without_any_change_ends_with_1(ireval, folder):

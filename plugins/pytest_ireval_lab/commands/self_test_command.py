@@ -105,10 +105,21 @@ def _format_alarms(result: SelfTest) -> str:
         "All gains and losses are due to chance."
     )
     header = ["rule", "decided by", "red", "95% limits", "by evidence", "promised", ""]
-    rows = [_make_alarm_row(each) for each in (*rules, whole)]
-    limits = f"95% limits: {format_percent(whole.low)} to {format_percent(whole.high)}"
-    last = _wrap(f"This suite turns {format_percent(whole.share)} of harmless changes of this kind red ({limits}).")
+    rows = [_make_alarm_row(each) for each in rules]
+    if not all(each.is_swapped_in_vain or each.only_warns for each in rules):
+        rows.append(_make_alarm_row(whole))
+    last = _wrap(_summarize_alarms(whole, rules))
     return "\n".join((head, "", format_table(header, rows, (2, 3, 4, 5)), "", last))
+
+
+def _summarize_alarms(whole: FalseAlarms, rules: Sequence[FalseAlarms]) -> str:
+    untested = [each.rule for each in rules if each.is_swapped_in_vain]
+    if all(each.is_swapped_in_vain or each.only_warns for each in rules):
+        hint = "--against RANKINGS names other rankings to compare with"
+        return f"False alarms of this suite are unknown: no rule that can turn it red has different values; {hint}."
+    limits = f"95% limits: {format_percent(whole.low)} to {format_percent(whole.high)}"
+    beside = f" Not tested, because their values are equal on both sides: {', '.join(untested)}." if untested else ""
+    return f"This suite turns {format_percent(whole.share)} of harmless changes of this kind red ({limits}).{beside}"
 
 
 def _wrap(text: str) -> str:
@@ -116,6 +127,8 @@ def _wrap(text: str) -> str:
 
 
 def _make_alarm_row(each: FalseAlarms) -> list[str]:
+    if each.is_swapped_in_vain:
+        return [each.rule, each.decided_by, "-", "-", "-", "-", "<- not tested: equal values"]
     promised = each.promised is not None
     return [
         each.rule or "the whole suite",
@@ -124,7 +137,7 @@ def _make_alarm_row(each: FalseAlarms) -> list[str]:
         f"{format_percent(each.low)} .. {format_percent(each.high)}",
         format_percent(each.by_evidence / each.runs) if promised else "-",
         format_percent(each.promised or 0.0) if promised else "-",
-        "<- broken" if each.broken else "",
+        "<- broken" if each.broken else "only warns" if each.only_warns else "",
     ]
 
 

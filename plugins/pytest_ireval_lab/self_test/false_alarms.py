@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,6 +34,20 @@ def count_different_queries(rehearsal: Rehearsal, scores: Scores) -> int:
             if after is not None and after.metric.unit == "query":
                 different |= np.abs(after.values - before.values) > TIE
     return int(np.count_nonzero(different & scores.population.counted_queries))
+
+
+def count_different_values(check: RuleCheck, scores: Scores) -> int | None:
+    """The number of values of the rule's metric in its slice that differ between the two sides; None: unknown."""
+    metric, comparison = check.part.metric, scores.find_reference(check.rule).trusted
+    if metric is None or comparison is None:
+        return None
+    before, after = (side.scored.get(str(metric)) for side in (comparison.baseline, comparison.current))
+    if before is None or after is None or before.names != after.names:
+        return None
+    different = ~np.isclose(after.values, before.values, rtol=0.0, atol=TIE, equal_nan=True)
+    if metric.unit == "query":
+        different &= check.slice.mask(scores.population.queries) & scores.population.counted_queries
+    return int(np.count_nonzero(different))
 
 
 def list_swappable(rehearsal: Rehearsal) -> tuple[RuleCheck, ...]:
@@ -61,7 +76,14 @@ def count_false_alarms(
         red.update(failed | warned | ({WHOLE_SUITE} if failed else set()))
         proven.update(significant | ({WHOLE_SUITE} if significant else set()))
         progress.advance(1)
-    rules = [_count_alarms(check.id, (check,), trials, red[check.id], proven[check.id]) for check in checks]
+    rules = [
+        replace(
+            _count_alarms(check.id, (check,), trials, red[check.id], proven[check.id]),
+            differing=count_different_values(check, scores),
+            only_warns=check.only_warns,
+        )
+        for check in checks
+    ]
     whole = _count_alarms(WHOLE_SUITE, checks, trials, red[WHOLE_SUITE], proven[WHOLE_SUITE])
     return (whole, *rules)
 

@@ -26,6 +26,15 @@ class FalseAlarms:
     """The promised share of chance alarms; None where nothing is promised."""
     broken: bool = False
     """True if evidence raised too many alarms for the promise to be kept."""
+    differing: int | None = None
+    """Of a rule, the number of values of its metric that differ; None: unknown. If it is 0, no swap can turn it red."""
+    only_warns: bool = False
+    """True if the rule never turns the suite red."""
+
+    @property
+    def is_swapped_in_vain(self) -> bool:
+        """True if the sides have equal values for this rule, so that the swaps say nothing about it."""
+        return self.differing == 0
 
 
 @dataclass(frozen=True)
