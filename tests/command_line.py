@@ -1,4 +1,4 @@
-"""The command line, called in this process."""
+"""The command line, called in this process, and the files of its current folder."""
 
 import sys
 from typing import NamedTuple
@@ -10,6 +10,30 @@ class Outcome(NamedTuple):
     code: int
     out: str
     err: str
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """``write("log.tsv", text)`` writes text or bytes to a file of the current folder, and returns its name."""
+    monkeypatch.chdir(tmp_path)
+
+    def write_file(name, content):
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        return name
+
+    return write_file
+
+
+@pytest.fixture
+def write_texts(write):
+    """``write_texts(ann=text, book_csv=text)`` writes ann.txt and book.csv."""
+
+    def write_files(**files):
+        for name, text in files.items():
+            stem, _, ending = name.partition("_")
+            write(f"{stem}.{ending or 'txt'}", text)
+
+    return write_files
 
 
 @pytest.fixture

@@ -18,17 +18,6 @@ FEW = HEAD + "".join(f"s{i}\tred mug\ta b c\t{'b' if i < 30 else 'a'}\t{1_700_00
 
 
 @pytest.fixture
-def write(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def written(name, text):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        return name
-
-    return written
-
-
-@pytest.fixture
 def few(write):
     return write("few.tsv", FEW)
 

@@ -7,19 +7,8 @@ import pytest
 CASE = "query,docid,rating\nred mug,d1,3\nred mug,d2,0\ncup,d1,1\nblue mug,,\n"
 
 
-@pytest.fixture
-def source(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def write(content, name="case.csv"):
-        (tmp_path / name).write_text(content)
-        return name
-
-    return write
-
-
-def test_a_case_becomes_queries_and_judgments(ireval, source, tmp_path):
-    outcome = ireval("import", source(CASE), "--to", "shop")
+def test_a_case_becomes_queries_and_judgments(ireval, write, tmp_path):
+    outcome = ireval("import", write("case.csv", CASE), "--to", "shop")
 
     assert outcome == (
         0,
@@ -36,15 +25,15 @@ def test_a_case_becomes_queries_and_judgments(ireval, source, tmp_path):
     )
 
 
-def test_ids_can_be_kept(ireval, source, tmp_path):
-    ireval("import", source(CASE), "--keep-ids")
+def test_ids_can_be_kept(ireval, write, tmp_path):
+    ireval("import", write("case.csv", CASE), "--keep-ids")
 
     assert (tmp_path / "judgments.tsv").read_text().splitlines()[1] == "red mug\td1\t3"
 
 
-def test_new_ids_depend_on_the_phrase_alone_and_are_never_alike(ireval, source, tmp_path):
+def test_new_ids_depend_on_the_phrase_alone_and_are_never_alike(ireval, write, tmp_path):
     phrases = ["red mug", "Red Mug", "red  mug", "rot-e", "rot e", "café au lait", "тест ещё", "☃ ☃", "snow man 2"]
-    ireval("import", source("query,docid,rating\n" + "".join(f"{phrase},d,1\n" for phrase in phrases)))
+    ireval("import", write("case.csv", "query,docid,rating\n" + "".join(f"{phrase},d,1\n" for phrase in phrases)))
 
     ids = [line.split("\t")[0] for line in (tmp_path / "queries.tsv").read_text().splitlines()[1:]]
     assert len(set(ids)) == 9
@@ -54,15 +43,15 @@ def test_new_ids_depend_on_the_phrase_alone_and_are_never_alike(ireval, source, 
     assert not any(" " in one for one in ids)
 
 
-def test_files_that_are_there_are_not_written_over(ireval, source, tmp_path):
-    source("mine", "queries.tsv")
+def test_files_that_are_there_are_not_written_over(ireval, write, tmp_path):
+    write("queries.tsv", "mine")
 
-    refused = ireval("import", source(CASE))
+    refused = ireval("import", write("case.csv", CASE))
 
     assert refused == (2, "", "error: would overwrite queries.tsv\n  --force overwrites\n")
     assert (tmp_path / "queries.tsv").read_text() == "mine"
     assert not (tmp_path / "judgments.tsv").exists()
-    assert ireval("import", source(CASE), "--force").code == 0
+    assert ireval("import", write("case.csv", CASE), "--force").code == 0
     assert (tmp_path / "queries.tsv").read_text().startswith("id\ttext\n")
 
 
@@ -70,8 +59,8 @@ BOOK = "query,docid,Ann,Bob,Cid\nq,d1,3,1,1\nq,d2,2,2,\nq,d3,0,3,\n"
 
 
 @pytest.mark.parametrize(("judges", "grades"), [("highest", "3 2 3"), ("majority", "1 2 0")])
-def test_judges_who_disagree_are_merged_as_said(ireval, source, tmp_path, judges, grades):
-    outcome = ireval("import", source(BOOK), "--judges", judges, "--format", "quepid-book")
+def test_judges_who_disagree_are_merged_as_said(ireval, write, tmp_path, judges, grades):
+    outcome = ireval("import", write("case.csv", BOOK), "--judges", judges, "--format", "quepid-book")
 
     assert "2 documents had several grades for one query; one was chosen\n" in outcome.out
     lines = [line.split("\t") for line in (tmp_path / "judgments.tsv").read_text().splitlines()]
@@ -80,8 +69,8 @@ def test_judges_who_disagree_are_merged_as_said(ireval, source, tmp_path, judges
     assert [line[3] for line in lines[1:]] == ["Ann; Bob; Cid", "Ann; Bob", "Ann; Bob"]
 
 
-def test_judges_who_disagree_are_an_error_unless_said(ireval, source, tmp_path):
-    outcome = ireval("import", source(BOOK), "--format", "quepid-book")
+def test_judges_who_disagree_are_an_error_unless_said(ireval, write, tmp_path):
+    outcome = ireval("import", write("case.csv", BOOK), "--format", "quepid-book")
 
     assert outcome == (
         2,
@@ -96,9 +85,9 @@ def test_judges_who_disagree_are_an_error_unless_said(ireval, source, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["case.csv"]
 
 
-def test_several_sources_are_brought_together(ireval, source, tmp_path):
-    topics = source("<top>\n<num> 1\n<title> red mug\n</top>\n", "topics.txt")
-    ann, bob = source("1 0 d1 1\n1 0 d2 0\n", "ann.qrels"), source("1 0 d1 2\n", "bob.qrels")
+def test_several_sources_are_brought_together(ireval, write, tmp_path):
+    topics = write("topics.txt", "<top>\n<num> 1\n<title> red mug\n</top>\n")
+    ann, bob = write("ann.qrels", "1 0 d1 1\n1 0 d2 0\n"), write("bob.qrels", "1 0 d1 2\n")
 
     outcome = ireval("import", topics, ann, bob, "--judges", "highest", "--ending", "jsonl")
 
@@ -127,31 +116,31 @@ ASKED = "read source: 1 query (format {})\nwrote queries.tsv: 1 query\nno judgme
     ],
 )
 @pytest.mark.parametrize("named", [False, True])
-def test_formats_that_may_hold_either_are_taken_for_what_they_hold(ireval, source, content, form, said, named):
-    outcome = ireval("import", source(content, "source"), *(["--format", form] if named else []))
+def test_formats_that_may_hold_either_are_taken_for_what_they_hold(ireval, write, content, form, said, named):
+    outcome = ireval("import", write("source", content), *(["--format", form] if named else []))
 
     assert outcome.code == 0
     assert outcome.out.startswith(said.format(form))
 
 
-def test_a_table_of_something_else_is_refused_with_its_columns(ireval, source):
-    assert ireval("import", source('[{"query": "q", "document": "d", "score": 1}]', "run.json")).err == (
+def test_a_table_of_something_else_is_refused_with_its_columns(ireval, write):
+    assert ireval("import", write("run.json", '[{"query": "q", "document": "d", "score": 1}]')).err == (
         "error: run.json\n  contains neither queries nor judgments\n  its columns are 'query', 'document', 'score'\n"
     )
 
 
-def test_sources_that_call_two_texts_by_one_id_are_refused(ireval, source):
-    one, other = source("id,text\nq1,red mug\n", "one.csv"), source("id,text\nq1,blue mug\n", "other.csv")
+def test_sources_that_call_two_texts_by_one_id_are_refused(ireval, write):
+    one, other = write("one.csv", "id,text\nq1,red mug\n"), write("other.csv", "id,text\nq1,blue mug\n")
 
     assert ireval("import", one, other).err == (
         "error: other.csv:2\n  query 'q1' is 'blue mug' here, and 'red mug' at one.csv:2\n"
     )
 
 
-def test_old_queries_are_not_left_beside_new_judgments(ireval, source, tmp_path):
-    source("id\ttext\n", "queries.tsv")
+def test_old_queries_are_not_left_beside_new_judgments(ireval, write, tmp_path):
+    write("queries.tsv", "id\ttext\n")
 
-    outcome = ireval("import", source("1 0 d1 1\n"), "--force")
+    outcome = ireval("import", write("case.csv", "1 0 d1 1\n"), "--force")
 
     assert outcome.err == (
         "error: queries.tsv\n"
@@ -161,11 +150,11 @@ def test_old_queries_are_not_left_beside_new_judgments(ireval, source, tmp_path)
     assert not (tmp_path / "judgments.tsv").exists()
 
 
-def test_both_files_are_written_or_neither(ireval, source, tmp_path):
+def test_both_files_are_written_or_neither(ireval, write, tmp_path):
     judgment = {"rating": 1, "explanation": "two\nlines"}
     book = {"query_doc_pairs": [{"query_text": "mug", "doc_id": "d", "judgements": [judgment]}]}
 
-    outcome = ireval("import", source(json.dumps(book), "book.json"))
+    outcome = ireval("import", write("book.json", json.dumps(book)))
 
     assert outcome.err == (
         "error: judgments.tsv\n  TSV cannot store the tab or line end in 'two\\nlines'\n"
@@ -175,14 +164,14 @@ def test_both_files_are_written_or_neither(ireval, source, tmp_path):
     assert ireval("import", "book.json", "--ending", "csv").code == 0
 
 
-def test_an_ambiguous_source_is_to_be_named_with_the_option_there_is(ireval, source):
-    assert ireval("import", source("1 1 d1 1\n1 2 d1 1\n")).err == (
+def test_an_ambiguous_source_is_to_be_named_with_the_option_there_is(ireval, write):
+    assert ireval("import", write("case.csv", "1 1 d1 1\n1 2 d1 1\n")).err == (
         "error: case.csv\n  its judgments could be in format trec or trec-diversity\n  choose one: format=…, --format\n"
     )
 
 
-def test_subtopics_are_kept(ireval, source, tmp_path):
-    ireval("import", source("1 1 d1 1\n1 2 d1 2\n"), "--format", "trec-diversity")
+def test_subtopics_are_kept(ireval, write, tmp_path):
+    ireval("import", write("case.csv", "1 1 d1 1\n1 2 d1 2\n"), "--format", "trec-diversity")
 
     assert (tmp_path / "judgments.tsv").read_text() == "query\tsubtopic\tdocument\tgrade\n1\t1\td1\t1\n1\t2\td1\t2\n"
 
@@ -194,16 +183,16 @@ def test_subtopics_are_kept(ireval, source, tmp_path):
         ("q Q0 d 1 1 t\n", (), "case.csv\n  contains no judgments; it looks like rankings (format trec)\n"),
     ],
 )
-def test_what_cannot_be_imported_is_refused(ireval, source, content, options, message):
-    outcome = ireval("import", source(content), *options)
+def test_what_cannot_be_imported_is_refused(ireval, write, content, options, message):
+    outcome = ireval("import", write("case.csv", content), *options)
 
     assert outcome.code == 2
     assert outcome.err.startswith(f"error: {message}")
 
 
-def test_what_only_one_source_says_of_its_judgments_is_empty_for_the_others(ireval, source, tmp_path):
-    old = source("q1 0 d1 2\n", "old.txt")
-    new = source("query\tdocument\tmetric\tgrade\nq1\td7\tnDCG@10\t3\n", "to_judge.tsv")
+def test_what_only_one_source_says_of_its_judgments_is_empty_for_the_others(ireval, write, tmp_path):
+    old = write("old.txt", "q1 0 d1 2\n")
+    new = write("to_judge.tsv", "query\tdocument\tmetric\tgrade\nq1\td7\tnDCG@10\t3\n")
     ireval("import", old, new)
 
     assert (

@@ -14,19 +14,7 @@ TREC = {51: (211, 4, 2), 62: (400, 149, 8), 67: (400, 37, 31), 95: (400, 108, 2)
 
 
 @pytest.fixture
-def write(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def written(**files):
-        for name, text in files.items():
-            stem, _, ending = name.partition("_")
-            (tmp_path / f"{stem}.{ending or 'txt'}").write_text(text)
-
-    return written
-
-
-@pytest.fixture
-def two_judges(write):
+def two_judges(write_texts):
     """Files of two judges who disagree on as many documents as in a well-known table of TREC."""
     first, second = [], []
     for query, (documents, only_second, only_first) in TREC.items():
@@ -34,7 +22,7 @@ def two_judges(write):
             one, other = (0, 1) if i < only_second else (1, 0) if i < only_second + only_first else (i % 3 == 0,) * 2
             first.append(f"{query} 0 d{i} {int(one)}\n")
             second.append(f"{query} 0 d{i} {int(other)}\n")
-    write(first="".join(first), second="".join(second))
+    write_texts(first="".join(first), second="".join(second))
 
 
 @pytest.mark.usefixtures("two_judges")
@@ -52,11 +40,11 @@ def test_disagreements_are_counted_by_query_and_direction(ireval):
     assert raw == [0.972, 0.608, 0.83, 0.725, 0.735, 0.753]
 
 
-def test_judges_may_be_a_column_and_the_weakest_agreement_is_listed_first(ireval, write):
+def test_judges_may_be_a_column_and_the_weakest_agreement_is_listed_first(ireval, write_texts):
     many = "".join(
         f"q{i:02},a,{judge},{int(judge != 'bob' or i < 14)}\n" for i in range(16) for judge in ("ann", "bob")
     )
-    write(book_csv="query,document,judge,grade\n" + many)
+    write_texts(book_csv="query,document,judge,grade\n" + many)
 
     lines = ireval("agreement", "book.csv").out.splitlines()
     assert "Relevance by query, the 10 with the lowest agreement of 16 (--per-query: all):" in lines
@@ -64,9 +52,9 @@ def test_judges_may_be_a_column_and_the_weakest_agreement_is_listed_first(ireval
     assert sum(line.startswith("q") for line in ireval("agreement", "book.csv", "--per-query").out.splitlines()) == 17
 
 
-def test_judges_of_any_format_are_compared(ireval, write):
+def test_judges_of_any_format_are_compared(ireval, write_texts):
     """JSON, a table without judges, TREC; of a table with judges a row without one belongs to the file."""
-    write(
+    write_texts(
         ann_json='{"q": {"a": 1, "b": 0}}',
         bob_csv="query,document,grade\nq,a,1\nq,b,1\n",
         cid="q 0 a 1\n",
@@ -89,9 +77,9 @@ def test_judges_of_any_format_are_compared(ireval, write):
     }
 
 
-def test_the_order_of_systems_is_compared_under_each_judge_on_the_queries_of_all(ireval, write):
+def test_the_order_of_systems_is_compared_under_each_judge_on_the_queries_of_all(ireval, write_texts):
     """To ann ``one`` is better, to bob ``two``; only ann judged query s."""
-    write(
+    write_texts(
         ann="q 0 a 1\nq 0 b 0\nr 0 a 1\ns 0 b 1\n",
         bob="q 0 a 0\nq 0 b 1\nr 0 b 1\n",
         one="q Q0 a 1 2 t\nq Q0 b 2 1 t\nr Q0 a 1 1 t\n",
@@ -115,8 +103,8 @@ def suite(tmp_path):
 
 
 @pytest.mark.usefixtures("suite")
-def test_a_verdict_that_depends_on_the_judge_is_shown(ireval, write):
-    write(ann="q 0 a 1\nq 0 b 0\n", bob="q 0 a 0\nq 0 b 1\n", one="q Q0 a 1 2 t\nq Q0 b 2 1 t\n")
+def test_a_verdict_that_depends_on_the_judge_is_shown(ireval, write_texts):
+    write_texts(ann="q 0 a 1\nq 0 b 0\n", bob="q 0 a 0\nq 0 b 1\n", one="q Q0 a 1 2 t\nq Q0 b 2 1 t\n")
     found = json.loads(ireval("agreement", "ann.txt", "bob.txt", "--suite", "shop.ireval.yaml", "--format", "json").out)
 
     verdicts = {each["judged_by"]: each["verdict"] for each in found["verdicts"]}
@@ -142,14 +130,14 @@ def test_a_verdict_that_depends_on_the_judge_is_shown(ireval, write):
         (["ann.txt", "ann.txt"], "ann.txt\n  is given twice\n  a judge is compared with others: give each file once\n"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(ireval, write, arguments, message):
-    write(ann="q 0 a 1\n", cid="q 0 a 1\n", bob="r 0 a 1\n", one="q Q0 a 1 1 t\n", two="q Q0 b 1 1 t\n")
+def test_what_cannot_be_compared_is_refused(ireval, write_texts, arguments, message):
+    write_texts(ann="q 0 a 1\n", cid="q 0 a 1\n", bob="r 0 a 1\n", one="q Q0 a 1 1 t\n", two="q Q0 b 1 1 t\n")
 
     assert ireval("agreement", *arguments) == (2, "", f"error: {message}")
 
 
-def test_judges_are_merged_with_weights_ties_and_missing_votes(ireval, write, tmp_path):
-    write(ann="q 0 a 2\nq 0 b 1\n", bob="q 0 a 0\n")
+def test_judges_are_merged_with_weights_ties_and_missing_votes(ireval, write_texts, tmp_path):
+    write_texts(ann="q 0 a 2\nq 0 b 1\n", bob="q 0 a 0\n")
     merge = ("import", "ann.txt", "bob=bob.txt", "--force", "--judges", "majority")
 
     def grades(*options):
@@ -179,8 +167,8 @@ def test_judges_are_merged_with_weights_ties_and_missing_votes(ireval, write, tm
         (["--judges", "majority", "--judge-ties", "drop"], "no document is left after merging the judges"),
     ],
 )
-def test_a_policy_that_cannot_be_followed_is_refused(ireval, write, options, message):
-    write(ann="q 0 a 2\n", bob="q 0 a 1\n")
+def test_a_policy_that_cannot_be_followed_is_refused(ireval, write_texts, options, message):
+    write_texts(ann="q 0 a 2\n", bob="q 0 a 1\n")
     outcome = ireval("import", "ann.txt", "bob.txt", *options)
 
     assert outcome.code == 2
@@ -190,8 +178,8 @@ def test_a_policy_that_cannot_be_followed_is_refused(ireval, write, options, mes
 BOOK = "query,document,judge,grade\nq,a,ann,2\nq,a,ann ,2\nq,a,bob,1\nq,b,ann,1\nq,b,bob,1\n"
 
 
-def test_a_judge_in_two_batches_has_one_vote_with_and_without_spaces_around_the_name(ireval, write, tmp_path):
-    write(book_csv=BOOK)
+def test_a_judge_in_two_batches_has_one_vote_with_and_without_spaces_around_the_name(ireval, write_texts, tmp_path):
+    write_texts(book_csv=BOOK)
 
     found = json.loads(ireval("agreement", "book.csv", "--format", "json").out)
     assert [(each["judge"], each["other"], each["both"]) for each in found["pairs"]] == [("ann", "bob", 2)]
@@ -199,15 +187,15 @@ def test_a_judge_in_two_batches_has_one_vote_with_and_without_spaces_around_the_
     assert (tmp_path / "judgments.tsv").read_text().splitlines()[1].startswith("q\ta\t1\t")
 
 
-def test_the_mistakes_of_all_judges_are_one_error(ireval, write):
-    write(book_csv="query,document,judge,grade\nq,a,ann,x\nq,a,bob,\n")
+def test_the_mistakes_of_all_judges_are_one_error(ireval, write_texts):
+    write_texts(book_csv="query,document,judge,grade\nq,a,ann,x\nq,a,bob,\n")
 
     found = ireval("agreement", "book.csv").err
     assert [line for line in found.splitlines() if "book.csv:" in line] == ["error: book.csv:2", "book.csv:3"]
 
 
-def test_two_grades_of_one_judge_are_not_two_votes(ireval, write):
-    write(book_csv=BOOK + "q,b,ann,0\n", crowd_csv="query,document,grade\nq,a,1\nq,a,1\nq,a,0\n")
+def test_two_grades_of_one_judge_are_not_two_votes(ireval, write_texts):
+    write_texts(book_csv=BOOK + "q,b,ann,0\n", crowd_csv="query,document,grade\nq,a,1\nq,a,1\nq,a,0\n")
 
     assert ireval("import", "book.csv", "--judges", "highest").err == (
         "error: book.csv:7\n  judge 'ann' gave document 'b' of query 'q' two grades: 1 (book.csv:5) and 0\n"
@@ -218,8 +206,8 @@ def test_two_grades_of_one_judge_are_not_two_votes(ireval, write):
 
 
 @pytest.mark.usefixtures("suite")
-def test_queries_that_lose_all_judgments_are_named(ireval, write):
-    write(ann="q 0 a 1\nr 0 a 1\n", bob="q 0 a 1\nr 0 a 0\n", one="q Q0 a 1 2 t\nr Q0 a 1 1 t\n")
+def test_queries_that_lose_all_judgments_are_named(ireval, write_texts):
+    write_texts(ann="q 0 a 1\nr 0 a 1\n", bob="q 0 a 1\nr 0 a 0\n", one="q Q0 a 1 2 t\nr Q0 a 1 1 t\n")
     drop = ("ann.txt", "bob.txt", "--judge-ties", "drop")
 
     lost = "1 query left out, with all documents dropped: r"
@@ -234,8 +222,8 @@ QUERIES = "id\ttext\tnarrative\tlabel\nq\tred mug\tany red cup\thead\nr\tteapot\
 FIELDS = '{"id": "a", "title": "Mug", "text": "two\\nlines", "metadata": {"id": 7}}\n{"id": "b", "title": "Cup"}\n'
 
 
-def test_a_pool_is_judged_and_comes_back_as_judgments(ireval, write, tmp_path):
-    write(**RUNS, queries_tsv=QUERIES, fields_jsonl=FIELDS)
+def test_a_pool_is_judged_and_comes_back_as_judgments(ireval, write_texts, tmp_path):
+    write_texts(**RUNS, queries_tsv=QUERIES, fields_jsonl=FIELDS)
     outcome = ireval(
         "pool",
         "one.txt",
@@ -278,9 +266,9 @@ def test_a_pool_is_judged_and_comes_back_as_judgments(ireval, write, tmp_path):
     assert len(read_judgments("new/judgments.tsv")) == 4
 
 
-def test_what_is_judged_is_left_out_and_the_bias_of_the_pool_is_shown(ireval, write, tmp_path):
+def test_what_is_judged_is_left_out_and_the_bias_of_the_pool_is_shown(ireval, write_texts, tmp_path):
     """Without what ``one`` alone found, its relevant document is unjudged: it falls behind ``two``."""
-    write(**RUNS, judgments="q 0 a 1\nq 0 c 0\nq 0 b 1\n")
+    write_texts(**RUNS, judgments="q 0 a 1\nq 0 c 0\nq 0 b 1\n")
     options = ("-k", 2, "--judged", "judgments.txt", "-m", "P@1", "--to", "pool.jsonl")
     found = json.loads(ireval("pool", "one.txt", "two.txt", *options, "--format", "json").out)
 
@@ -316,10 +304,10 @@ TITLES = ["=HYPERLINK(1)", "+1 cup", "-5", "@home", "half \\ud800", "a\\u0000b",
 
 
 @pytest.mark.parametrize("ending", ["tsv", "jsonl"])
-def test_texts_of_strangers_do_no_harm_in_a_pool(ireval, write, tmp_path, ending):
+def test_texts_of_strangers_do_no_harm_in_a_pool(ireval, write_texts, tmp_path, ending):
     """No formula for a spreadsheet, no half of a character; ids stay, and the query that has no document is named."""
     documents = [f"=d{i}" for i in range(len(TITLES))]
-    write(
+    write_texts(
         one="".join(f"q Q0 {document} {i + 1} {-i} t\n" for i, document in enumerate(documents)),
         queries_tsv=QUERIES,
         fields_jsonl="".join(f'{{"id": "=d{i}", "title": "{title}"}}\n' for i, title in enumerate(TITLES)),
@@ -339,16 +327,16 @@ def test_texts_of_strangers_do_no_harm_in_a_pool(ireval, write, tmp_path, ending
     assert titles == dict(zip(documents, plain if ending == "jsonl" else table, strict=True))
 
 
-def test_nothing_is_written_when_all_is_judged(ireval, write, tmp_path):
-    write(**RUNS, judgments="q 0 a 1\nq 0 c 0\nq 0 b 1\n")
+def test_nothing_is_written_when_all_is_judged(ireval, write_texts, tmp_path):
+    write_texts(**RUNS, judgments="q 0 a 1\nq 0 c 0\nq 0 b 1\n")
 
     outcome = ireval("pool", "two.txt", "-k", 2, "--judged", "judgments.txt")
     assert outcome.out.splitlines()[-1] == "nothing to judge; 2 documents judged already: pool.tsv not written"
     assert not (tmp_path / "pool.tsv").exists()
 
 
-def test_new_queries_are_pooled_beside_judgments_of_others(ireval, write, tmp_path):
-    write(one=RUNS["one"], new="z Q0 b 1 1 t\n", judgments="q 0 a 1\n")
+def test_new_queries_are_pooled_beside_judgments_of_others(ireval, write_texts, tmp_path):
+    write_texts(one=RUNS["one"], new="z Q0 b 1 1 t\n", judgments="q 0 a 1\n")
     outcome = ireval("pool", "one.txt", "new.txt", "--judged", "judgments.txt")
 
     assert outcome.out.splitlines()[-2:] == [
@@ -357,8 +345,8 @@ def test_new_queries_are_pooled_beside_judgments_of_others(ireval, write, tmp_pa
     ]
 
 
-def test_a_pool_that_cannot_be_finished_leaves_no_file(ireval, write, tmp_path):
-    write(**RUNS, judgments="q 0 a 1\n")
+def test_a_pool_that_cannot_be_finished_leaves_no_file(ireval, write_texts, tmp_path):
+    write_texts(**RUNS, judgments="q 0 a 1\n")
     options = ("pool", "one.txt", "two.txt", "--judged", "judgments.txt")
 
     assert "did you mean 'nDCG'?" in ireval(*options, "-m", "nDGC").err
@@ -368,8 +356,8 @@ def test_a_pool_that_cannot_be_finished_leaves_no_file(ireval, write, tmp_path):
     )
 
 
-def test_a_collection_is_described(ireval, write):
-    write(
+def test_a_collection_is_described(ireval, write_texts):
+    write_texts(
         judgments="q 0 a 2\nq 0 b 0\nq 0 z 0\nr 0 a 1\n",
         queries_tsv=QUERIES + "s\tbig red mug\t\t\n",
         fields_jsonl=FIELDS,
@@ -392,7 +380,7 @@ def test_a_collection_is_described(ireval, write):
     header, *rows = ireval("collection", "judgments.txt", "--format", "csv").out.splitlines()
     assert header == "table,figure,mean,median,lowest,highest,grade,judgments,share"
     assert rows[-1] == "grades,,,,,,2,1,0.25"
-    write(queries_tsv="id\ttext\nq\tred mug\nr\t\n")
+    write_texts(queries_tsv="id\ttext\nq\tred mug\nr\t\n")
     found = json.loads(ireval("collection", "judgments.txt", *options, "--format", "json").out)
     assert found["per_query"][-1] == {"figure": "words", "mean": 1.0, "median": 1.0, "lowest": 0, "highest": 2}
 
@@ -404,8 +392,8 @@ def test_a_collection_is_described(ireval, write):
         (("one.txt", "same.txt", "--rankings", "run.txt"), "give at least two --rankings: the order of one system"),
     ],
 )
-def test_judges_without_anything_to_compare_are_an_error(ireval, write, words, said):
-    write(one="q1 0 a 1\n", same="q1 0 a 1\n", other="q2 0 a 1\n", run="q1 Q0 a 1 2.0 x\n")
+def test_judges_without_anything_to_compare_are_an_error(ireval, write_texts, words, said):
+    write_texts(one="q1 0 a 1\n", same="q1 0 a 1\n", other="q2 0 a 1\n", run="q1 Q0 a 1 2.0 x\n")
     found = ireval("agreement", *words)
 
     assert (found.code, found.out) == (2, "")

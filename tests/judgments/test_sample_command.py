@@ -18,17 +18,6 @@ def log_of(counts):
     return "query\tcount\n" + "".join(f"{query}\t{count}\n" for query, count in counts.items())
 
 
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def written(name, text):
-        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
-        return name
-
-    return written
-
-
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [

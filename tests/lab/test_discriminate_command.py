@@ -12,17 +12,6 @@ from pytest_ireval import evaluate
 RUNS = {"one": "q Q0 a 1 2.0 x\nr Q0 a 1 2.0 x\n", "two": "q Q0 b 1 2.0 x\nr Q0 a 1 2.0 x\n"}
 
 
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def written(**files):
-        for name, text in files.items():
-            (tmp_path / f"{name}.txt").write_text(text)
-
-    return written
-
-
 def test_metrics_are_ordered_by_the_share_of_pairs_that_they_tell_apart(ireval, monkeypatch, tmp_path):
     """Six systems of growing skill on twelve queries: the same as SciPy says of all fifteen pairs."""
     stats = pytest.importorskip("scipy.stats")
@@ -56,8 +45,8 @@ def test_metrics_are_ordered_by_the_share_of_pairs_that_they_tell_apart(ireval, 
     assert f"AP: {found['metrics'][0]['significant']} of 15 pairs significant" in picture
 
 
-def test_a_metric_that_cannot_be_tested_is_named(ireval, write):
-    write(judgments="q 0 a 1\nr 0 a 1\n", **RUNS)
+def test_a_metric_that_cannot_be_tested_is_named(ireval, write_texts):
+    write_texts(judgments="q 0 a 1\nr 0 a 1\n", **RUNS)
     outcome = ireval("discriminate", "judgments.txt", "one.txt", "two.txt", "-m", "AP", "-m", "NumRet")
 
     assert "NumRet is left out: its figure is not a mean (sum)" in outcome.out

@@ -12,18 +12,6 @@ DATA = Path(__file__).parents[2] / "examples" / "data"
 OLD, NEW, JUDGMENTS = (DATA / f"{name}.txt" for name in ("rankings", "reranked", "judgments"))
 
 
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def written(**files):
-        for name, text in files.items():
-            stem, _, ending = name.partition("_")
-            (tmp_path / f"{stem}.{ending or 'txt'}").write_text(text)
-
-    return written
-
-
 def plan(ireval, *arguments):
     outcome = ireval("plan-online", *arguments, "--format", "json")
     assert outcome.code == 0, outcome.err
@@ -85,8 +73,8 @@ def test_plans_that_make_no_sense_are_refused(ireval, options, complaint):
     assert complaint in outcome.err
 
 
-def test_lists_are_written_in_three_formats_that_a_log_can_extend(ireval, write):
-    write(a="q Q0 x 1 3 t\nq Q0 y 2 2 t\nq Q0 z 3 1 t\n", b="q Q0 y 1 3 t\nq Q0 w 2 2 t\nq Q0 x 3 1 t\n")
+def test_lists_are_written_in_three_formats_that_a_log_can_extend(ireval, write_texts):
+    write_texts(a="q Q0 x 1 3 t\nq Q0 y 2 2 t\nq Q0 z 3 1 t\n", b="q Q0 y 1 3 t\nq Q0 w 2 2 t\nq Q0 x 3 1 t\n")
     for ending in ("jsonl", "tsv", "csv"):
         target = f"lists.{ending}"
         outcome = ireval("interleave", "a.txt", "b.txt", "--depth", 2, "--draws", 4, "--to", target)
@@ -128,8 +116,8 @@ def log_of(*clicks):
     )
 
 
-def test_a_verdict_names_the_ranking_that_users_prefer(ireval, write):
-    write(**RUNS, log_jsonl=log_of(*["y"] * 10, "x", ""))
+def test_a_verdict_names_the_ranking_that_users_prefer(ireval, write_texts):
+    write_texts(**RUNS, log_jsonl=log_of(*["y"] * 10, "x", ""))
     outcome = ireval("interleave", "old=a.txt", "new=b.txt", "--clicks", "log.jsonl")
 
     lines = outcome.out.splitlines()
@@ -139,15 +127,15 @@ def test_a_verdict_names_the_ranking_that_users_prefer(ireval, write):
     assert "clicked documents: 1 of old, 10 of new, 0 without credit" in lines
 
 
-def test_without_a_preference_there_is_no_verdict(ireval, write):
-    write(**RUNS, log_jsonl=log_of("", "xy", "xy"))
+def test_without_a_preference_there_is_no_verdict(ireval, write_texts):
+    write_texts(**RUNS, log_jsonl=log_of("", "xy", "xy"))
     outcome = ireval("interleave", "a.txt", "b.txt", "--clicks", "log.jsonl")
 
     assert "no preference: no search gives one side more credit than the other" in outcome.out
 
 
-def test_mistakes_of_a_log_have_their_lines(ireval, write):
-    write(
+def test_mistakes_of_a_log_have_their_lines(ireval, write_texts):
+    write_texts(
         **RUNS, log_tsv="query\tdocuments\tteams\tclicks\nq0\tx y\tAB\tz\nq1\tx y\tAB\tx\nq2\ty x\tAB\ty\nq9\tx\tA\t\n"
     )
     outcome = ireval("interleave", "a.txt", "b.txt", "--clicks", "log.tsv")
@@ -186,9 +174,9 @@ def test_simulated_users_need_fewer_searches_for_an_interleaving(ireval):
     }
 
 
-def test_a_significant_metric_agrees_or_disagrees_with_each_online_test(ireval, write):
+def test_a_significant_metric_agrees_or_disagrees_with_each_online_test(ireval, write_texts):
     """Twenty queries: b has the relevant document first, and a has a good second one that b lacks."""
-    write(
+    write_texts(
         grades="".join(f"q{i} 0 x 1\nq{i} 0 y 1\nq{i} 0 z 0\n" for i in range(20)),
         a="".join(f"q{i} Q0 z 1 3 t\nq{i} Q0 x 2 2 t\nq{i} Q0 y 3 1 t\n" for i in range(20)),
         b="".join(f"q{i} Q0 x 1 3 t\nq{i} Q0 z 2 2 t\n" for i in range(20)),
@@ -214,16 +202,16 @@ def test_a_significant_metric_agrees_or_disagrees_with_each_online_test(ireval, 
         (("--users", "noisy"), "--users has no effect without --clicks or --simulate"),
     ],
 )
-def test_options_without_effect_are_refused(ireval, write, options, complaint):
-    write(**RUNS)
+def test_options_without_effect_are_refused(ireval, write_texts, options, complaint):
+    write_texts(**RUNS)
     outcome = ireval("interleave", "a.txt", "b.txt", *options)
 
     assert (outcome.code, complaint in outcome.err) == (2, True)
     assert not Path("interleaved.jsonl").exists()
 
 
-def test_an_experiment_is_either_real_or_simulated(ireval, write):
-    write(**RUNS)
+def test_an_experiment_is_either_real_or_simulated(ireval, write_texts):
+    write_texts(**RUNS)
     outcome = ireval("interleave", "a.txt", "b.txt", "--simulate", "x", "--clicks", "y")
 
     assert (outcome.code, "give --clicks or --simulate, not both" in outcome.err) == (2, True)
