@@ -26,6 +26,7 @@ def test_commit_branch_and_whether_files_differ(git):
 def test_a_file_that_took_part_and_that_git_does_not_know_makes_the_tree_dirty(git, tmp_path):
     Path("data").mkdir()
     Path("data/qrels.txt").write_text("q1 0 d1 1\n")
+    Path(".git/info").mkdir(exist_ok=True)
     Path(".git/info/exclude").write_text("*.trec\n")
     Path("run.trec").write_text("")
     Path("linked").symlink_to("data")

@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from git_repository import run_git
 
 from pytest_ireval.errors import BaselineError
 from pytest_ireval.repositories import merge_base
@@ -19,11 +20,7 @@ def commit(git, name):
 def in_folder(folder):
     """A way to call git in another folder."""
 
-    def call(*arguments):
-        done = subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True)
-        return done.stdout.strip()
-
-    return call
+    return lambda *arguments: run_git(folder, *arguments)
 
 
 @pytest.fixture

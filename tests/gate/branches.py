@@ -1,6 +1,6 @@
 """A shop in a repository with two branches, one of which accepts what the other does not know."""
 
-import subprocess
+from git_repository import commit_all, run_git
 
 LOWERING = "lowering"
 
@@ -18,7 +18,7 @@ class Branch:
         self.base = self.git("rev-parse", "main")[:7]
 
     def _begin(self):
-        self.git("init", "--quiet", "--initial-branch=main", "--template=")
+        self.git("init", "--quiet", "--initial-branch=main")
         (self.path / ".gitignore").write_text("ireval-report/\n__pycache__/\n")
         self.shop.accept()
         self.commit("the first baseline")
@@ -26,14 +26,10 @@ class Branch:
         self.commit("begun")
 
     def git(self, *arguments, check=True):
-        done = subprocess.run(["git", *arguments], cwd=self.path, check=False, capture_output=True, text=True)
-        assert not check or done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        return run_git(self.path, *arguments, check=check)
 
     def commit(self, message):
-        self.git("add", "--all")
-        self.git("commit", "--quiet", "--allow-empty", "-m", message)
-        return self.git("rev-parse", "HEAD")
+        return commit_all(self.path, message)
 
     def begin_with(self, *replacements):
         """The suite is another one on ``main`` already."""

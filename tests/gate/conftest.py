@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 from branches import Branch
-from monorepo import Monorepo, isolate_git
+from git_repository import isolate_git
+from monorepo import Monorepo, set_environment
 from suite_files import write_judgments, write_queries, write_rankings
 from town import Town
 
@@ -115,9 +116,7 @@ def accepted_shops(tmp_path_factory):
 
 @pytest.fixture
 def shop(pytester, monkeypatch, accepted_shops):
-    monkeypatch.delenv("CI", raising=False)
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795000000")
-    monkeypatch.setenv("COLUMNS", "100")
+    set_environment(monkeypatch)
     return Shop(pytester, accepted_shops)
 
 
@@ -137,6 +136,7 @@ def begun_monorepo(tmp_path_factory):
 @pytest.fixture
 def monorepo(pytester, monkeypatch, begun_monorepo):
     isolate_git(monkeypatch, pytester.path)
+    set_environment(monkeypatch)
     return Monorepo(pytester, begun_monorepo)
 
 
@@ -149,7 +149,6 @@ def shop_in():
 @pytest.fixture
 def branch(shop, monkeypatch):
     isolate_git(monkeypatch, shop.path)
-    monkeypatch.setenv("GIT_EDITOR", "true")
     return Branch(shop)
 
 

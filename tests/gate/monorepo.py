@@ -2,9 +2,8 @@
 
 import json
 import shutil
-import subprocess
 
-import pytest
+from git_repository import commit_all, run_git
 
 SUITE = """\
 ireval: 1
@@ -56,12 +55,10 @@ class Monorepo:
         path.write_text(text, encoding="utf-8")
 
     def git(self, *arguments):
-        command = ["git", "-C", str(self.path), *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        return run_git(self.path, *arguments)
 
     def commit(self, message):
-        self.git("add", "--all")
-        self.git("commit", "--quiet", "-m", message)
+        commit_all(self.path, message)
 
     def run(self, *arguments, since="main"):
         chosen = () if since is None else ("--ireval-changed-since", since)
@@ -75,17 +72,8 @@ class Monorepo:
         return {suite["name"]: suite["affected_by"] for suite in self.results()["suites"]}
 
 
-def isolate_git(monkeypatch, folder):
-    """Whatever the machine's git is set to, these are the names and the day."""
-    if shutil.which("git") is None:
-        pytest.skip("needs git")
+def set_environment(monkeypatch):
+    """Run as on a developer's machine, at one moment, on a terminal of one width."""
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795000000")
     monkeypatch.setenv("COLUMNS", "100")
-    for name, value in {"NAME": "Ada", "EMAIL": "ada@example.org", "DATE": "2026-11-01T00:00:00Z"}.items():
-        monkeypatch.setenv(f"GIT_AUTHOR_{name}", value)
-        monkeypatch.setenv(f"GIT_COMMITTER_{name}", value)
-    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(folder / "no-config"))
-    monkeypatch.setenv("GIT_CONFIG_SYSTEM", str(folder / "no-config"))

@@ -1,9 +1,9 @@
 """Accepting a change: what is written, what stands in the way, and what is left alone."""
 
 import shutil
-import subprocess
 
 import pytest
+from git_repository import commit_all, isolate_git, run_git
 
 RED = "1 verdict red: make it pass, change its rule, or add --ireval-force: "
 ALL, TAIL = "no_regression::nDCG_10.all", "no_regression::nDCG_10.segment-tail"
@@ -268,11 +268,9 @@ def test_a_damaged_baseline_is_an_error_of_comparisons_and_overwritten_by_force_
 def committed_shop(shop, monkeypatch):
     """A shop whose baseline is in git."""
     shop.accept()
-    for name in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{name}_NAME", "somebody")
-        monkeypatch.setenv(f"GIT_{name}_EMAIL", "somebody@example.org")
-    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
-        subprocess.run(["git", *command], cwd=shop.path, check=True)
+    isolate_git(monkeypatch, shop.path)
+    run_git(shop.path, "init", "--quiet")
+    commit_all(shop.path, "all")
     return shop
 
 
@@ -305,7 +303,7 @@ def test_deleting_a_baseline_bypasses_neither_reason_nor_history(committed_shop)
         "not accepted: shop: the last commit has a baseline of this suite, but this folder does not, "
         'to be accepted by force: give a reason with --ireval-reason "…"'
     ]
-    subprocess.run(["git", "checkout", "-q", "HEAD", "--", *FILES.split()], cwd=committed_shop.path, check=True)
+    run_git(committed_shop.path, "checkout", "-q", "HEAD", "--", *FILES.split())
     assert committed_shop.baseline_files() == before
     for path in (committed_shop.path / "baselines").glob("shop.*"):  # the files alone, and not their folder
         path.unlink()

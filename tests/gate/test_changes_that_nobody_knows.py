@@ -4,7 +4,8 @@ import re
 import shutil
 
 import pytest
-from monorepo import Monorepo, isolate_git
+from git_repository import isolate_git
+from monorepo import Monorepo, set_environment
 
 
 def read_refusal(result):
@@ -33,6 +34,7 @@ def test_an_unknown_ref_ends_the_run(monorepo, ref, complaint):
 
 def test_a_shallow_clone_ends_the_run(pytester, monkeypatch, tmp_path_factory):
     isolate_git(monkeypatch, pytester.path)
+    set_environment(monkeypatch)
     monorepo = Monorepo(pytester)
     monorepo.write("search/analyzer.py", "2\n")
     monorepo.commit("second")

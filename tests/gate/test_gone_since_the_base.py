@@ -1,8 +1,7 @@
 """With a base, suites that are gone are named; a submodule that is absent always is."""
 
-import subprocess
-
 import pytest
+from git_repository import commit_all, run_git
 
 pytestmark = pytest.mark.ci
 
@@ -105,10 +104,9 @@ def test_a_suite_that_moved_or_changed_is_not_gone(monorepo, change):
 def submodule(monorepo, tmp_path_factory):
     """A repository of suites inside of the other one, that is not checked out."""
     other = tmp_path_factory.mktemp("others")
-    subprocess.run(["git", "init", "--quiet", str(other)], check=True)
+    run_git(other, "init", "--quiet")
     (other / "readme").write_text("suites of others")
-    subprocess.run(["git", "-C", str(other), "add", "--all"], check=True)
-    subprocess.run(["git", "-C", str(other), "commit", "--quiet", "-m", "first"], check=True)
+    commit_all(other, "first")
     monorepo.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "suites/others")
     monorepo.commit("a submodule")
     monorepo.git("submodule", "deinit", "--quiet", "--force", "suites/others")

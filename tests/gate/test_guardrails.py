@@ -2,10 +2,9 @@
 
 import csv
 import json
-import subprocess
 
 import pytest
-from monorepo import isolate_git
+from git_repository import commit_all, isolate_git, run_git
 
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.errors import SuiteError
@@ -166,14 +165,10 @@ def test_a_branch_that_lowers_its_baseline_is_seen_with_the_fields_of_both(log, 
     log.suite = "".join(line for line in SUITE.splitlines(keepends=True) if "threshold" not in line)
     log.write()
 
-    def git(*arguments):
-        subprocess.run(["git", *arguments], cwd=log.path, check=True, capture_output=True)
-
-    git("init", "--quiet", "--initial-branch=main", "--template=")
+    run_git(log.path, "init", "--quiet", "--initial-branch=main")
     log.accept()
-    git("add", "--all")
-    git("commit", "--quiet", "-m", "the first baseline")
-    git("checkout", "--quiet", "-b", "change")
+    commit_all(log.path, "the first baseline")
+    run_git(log.path, "checkout", "--quiet", "-b", "change")
     log.filtered = False
     log.write()
     log.run("--ireval-update", "--ireval-reason", "meant")

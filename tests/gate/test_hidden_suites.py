@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from branches import FAILS
-from monorepo import isolate_git
+from git_repository import commit_all, isolate_git, run_git
 
 pytestmark = pytest.mark.ci
 
@@ -31,13 +31,9 @@ def begin(shop):
     (shop.path / "shop.ireval.yaml").unlink()
     assert shop.run("--ireval-update-new", "suites").ret == 0
     (shop.path / ".gitignore").write_text("ireval-report/\n__pycache__/\n")
-    for words in (
-        ("init", "--quiet", "--initial-branch=main", "--template="),
-        ("add", "--all"),
-        ("commit", "--quiet", "-m", "accepted"),
-        ("checkout", "--quiet", "-b", "change"),
-    ):
-        assert shop.pytester.run("git", *words).ret == 0
+    run_git(shop.path, "init", "--quiet", "--initial-branch=main")
+    commit_all(shop.path, "accepted")
+    run_git(shop.path, "checkout", "--quiet", "-b", "change")
 
 
 def headline(shop):
