@@ -212,7 +212,7 @@ LEFT_OUT = {
 }
 """For the package's own use."""
 OF_VALUES = {
-    "Amount": "`amount.of(total)` is the number of `total`.",
+    "Amount": "`amount.allows(count, total)` tells whether a count is within it; `amount.of(total)` is the number.",
     "Bound": "`bound.holds(value)` tells on which side a value is.",
     "Tolerance": "`tolerance.allowed(baseline)` is the allowed loss.",
     "Tolerances": "`tolerances.of(context.slice.value)` is the tolerance of a slice, or None.",

@@ -32,7 +32,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.outcome import Outcome, Verdict
 from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.metric_change import MetricChange
+from pytest_ireval.rules.metric_change import measure_change
 from pytest_ireval.rules.planning import (
     INPUTS,
     Check,
@@ -407,7 +407,7 @@ def _measure_size(rule: RuleSpec, context: RuleContext) -> tuple[float, str]:
     """The number of queries of the slice, or their worth if drawn in clusters; and the same in words."""
     count = _count_units(rule, context)
     if count and rule.options.facts.by_evidence and context.population.clusters is not None:
-        change = MetricChange(context, context.paired_values())
+        change = measure_change(context)
         return change.effective_size, format_size(change)
     return count, format_count(count, "query")
 

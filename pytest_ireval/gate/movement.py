@@ -14,7 +14,7 @@ from pytest_ireval.gate.score import Scores
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.rules.accepted_chain import AcceptedChain, AcceptedChange
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.metric_change import MetricChange
+from pytest_ireval.rules.metric_change import measure_change
 from pytest_ireval.rules.planning import (
     MetricOnSlice,
     RuleCheck,
@@ -116,8 +116,7 @@ def _measure_clustered_spread(population: Population, held: MetricOnSlice, compa
     """The spread of single queries with the same error of the mean; None where queries have no clusters."""
     if population.clusters is None:
         return None
-    context = _make_context(population, held, comparison)
-    return MetricChange(context, context.paired_values()).evidence.sd
+    return measure_change(_make_context(population, held, comparison)).evidence.sd
 
 
 def _make_context(population: Population, held: MetricOnSlice, comparison: ComparedSides) -> RuleContext:

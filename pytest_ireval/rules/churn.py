@@ -17,7 +17,6 @@ from pytest_ireval.rules.wording import format_queries, format_slice
 from pytest_ireval.rules.worst_queries import list_lowest_values
 from pytest_ireval.suite.option_types import AmountText, MetricText, Number
 from pytest_ireval.suite.options import LESS, ListOptions
-from pytest_ireval.suite.quantities import SHARE_ROUNDING
 from pytest_ireval.words import format_percent
 
 
@@ -60,7 +59,7 @@ def churn(options: ChurnOptions, context: RuleContext) -> RuleResult:
     size, changed = values.current.size, int(np.count_nonzero(values.current < options.below))
     if not size:
         raise InputError(f"no query has a list on both sides{format_slice(context)}")
-    failed = changed > options.at_most.of(size) + SHARE_ROUNDING
+    failed = not options.at_most.allows(changed, size)
     mean, weight = float(values.current.mean()), context.population.share(context.slice)
     lowest = list_lowest_values(context, values, failed=failed, first=changed)
     return RuleResult(

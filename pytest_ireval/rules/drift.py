@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.accepted_chain import AcceptedChain, AcceptedChange
+from pytest_ireval.rules.accepted_chain import AcceptedChange
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.metric_change import MetricChange
 from pytest_ireval.statistics.looks import LOOKS
@@ -24,32 +24,21 @@ def describe_drift(change: MetricChange, figures: SliceFigures) -> str:
     changes, share = format_count(len(chain.accepted), "accepted change"), format_percent(abs(relative))
     text = f"Since {origin}, {changes}{this} {lost} {share}"
     together = " together" if len(chain.accepted) + chain.is_changed > 1 else ""
-    return f"{text}{together}{_describe_each(change, chain)}."
-
-
-def _describe_each(change: MetricChange, chain: AcceptedChain) -> str:
-    """Say that each accepted change stayed within the tolerance, if all are known and did."""
-    losses = [-change.context.sign * accepted.step.change for accepted in chain.accepted if accepted.step is not None]
-    if (
-        change.tolerance is None
-        or chain.missing_figure_count
-        or len(losses) < 2
-        or max(losses) > (change.allowed_fall or 0.0)
-    ):
-        return ""
-    return f"; each accepted change stayed within {change.tolerance}"
+    return f"{text}{together}."
 
 
 def list_losses(change: MetricChange, figures: SliceFigures) -> Iterator[str]:
     """The accepted changes that lost most, and those without figures."""
-    chain, before = change.context.chain, figures.baseline
+    chain, baseline = change.context.chain, figures.baseline
     if chain is None or not describe_drift(change, figures):
         return
     sign = change.context.sign
     known = [(sign * accepted.step.change, accepted) for accepted in chain.accepted if accepted.step is not None]
-    losses = sorted(((loss, each) for loss, each in known if loss < 0), key=lambda pair: (pair[0], pair[1].date))
-    if losses and before:
-        named = [_format_acceptance(each, sign * loss / abs(before)) for loss, each in losses[:3]]
+    losses = sorted(
+        ((loss, accepted) for loss, accepted in known if loss < 0), key=lambda pair: (pair[0], pair[1].date)
+    )
+    if losses and baseline:
+        named = [_format_acceptance(accepted, sign * loss / abs(baseline)) for loss, accepted in losses[:3]]
         yield f"largest accepted losses: {'; '.join(named)}" if sign > 0 else f"largest rises: {'; '.join(named)}"
     if chain.missing_figure_count:
         verb = "keeps" if chain.missing_figure_count == 1 else "keep"

@@ -11,7 +11,7 @@ from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.drift import describe_look, warn_of_many_looks
 from pytest_ireval.rules.evidence import Decision, decide, is_significant, is_testable
-from pytest_ireval.rules.metric_change import MetricChange, compute_figures, select_weights
+from pytest_ireval.rules.metric_change import MetricChange, compute_figures, measure_change
 from pytest_ireval.rules.result import RuleResult, RuleVerdict
 from pytest_ireval.rules.wording import (
     describe_open_judgments,
@@ -74,9 +74,7 @@ def equivalent(options: EquivalentOptions, context: RuleContext) -> RuleResult:
 
 
 def _measure_change(options: EquivalentOptions, context: RuleContext) -> MetricChange:
-    values = context.paired_values()
-    weights = select_weights(context, values, weighted=options.weighted)
-    return MetricChange(context, values, options.tolerance, weights, by_evidence=True)
+    return measure_change(context, options.tolerance, weighted=options.weighted, by_evidence=True)
 
 
 def _warn_of_heavy_queries(change: MetricChange) -> tuple[str, ...]:

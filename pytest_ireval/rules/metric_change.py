@@ -177,6 +177,15 @@ def select_weights(context: RuleContext, values: PairedValues, *, weighted: bool
     return weights[values.rows] if weighted and weights is not None else None
 
 
+def measure_change(
+    context: RuleContext, tolerance: Tolerance | None = None, *, weighted: bool = False, by_evidence: bool = False
+) -> MetricChange:
+    """The change of the metric of a context on its slice."""
+    values = context.paired_values()
+    weights = select_weights(context, values, weighted=weighted)
+    return MetricChange(context, values, tolerance, weights, by_evidence=by_evidence)
+
+
 def compare_figures(context: RuleContext, values: PairedValues | None = None) -> SliceFigures:
     """The figures with a baseline, over the units that both sides have."""
     return compute_figures(MetricChange(context, context.paired_values() if values is None else values))
@@ -184,9 +193,8 @@ def compare_figures(context: RuleContext, values: PairedValues | None = None) ->
 
 def compute_slice_figures(options: RuleOptions, context: RuleContext) -> SliceFigures:
     """The figures of a rule that compares: its facts give the tolerance and the weights."""
-    facts, values = options.facts, context.paired_values()
-    weights = select_weights(context, values, weighted=facts.weighted)
-    return compute_figures(MetricChange(context, values, facts.tolerance_on(context.slice.value), weights))
+    facts = options.facts
+    return compute_figures(measure_change(context, facts.tolerance_on(context.slice.value), weighted=facts.weighted))
 
 
 def compute_figures(change: MetricChange) -> SliceFigures:

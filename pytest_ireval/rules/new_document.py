@@ -104,9 +104,7 @@ def new_document(options: NewDocumentOptions, context: RuleContext) -> RuleResul
     size = compared.size
     expected = {context.population.find_current_name(document) for document in options.expected}
     candidates = [new for new in _find_new(context, compared, options.at, 2) if new.document not in expected]
-    failing = NewDocuments(
-        [new for new in candidates if new.rows.size > options.at_most.of(size) + SHARE_ROUNDING], size
-    )
+    failing = NewDocuments([new for new in candidates if not options.at_most.allows(new.rows.size, size)], size)
     most = max((new.rows.size for new in candidates), default=0)
     numbers = {"queries": float(most), "share": most / size}
     if not failing.documents:

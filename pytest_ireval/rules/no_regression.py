@@ -19,7 +19,7 @@ from pytest_ireval.rules.metric_change import (
     compute_figures,
     count_needed_queries,
     distance_to_worst,
-    select_weights,
+    measure_change,
 )
 from pytest_ireval.rules.result import RuleResult, RuleVerdict
 from pytest_ireval.rules.slices import WHOLE, slice_where
@@ -191,9 +191,7 @@ def _complete_figures(
 
 
 def _measure_change(options: NoRegressionOptions, context: RuleContext, tolerance: Tolerance | None) -> MetricChange:
-    values = context.paired_values()
-    weights = select_weights(context, values, weighted=options.weighted)
-    return MetricChange(context, values, tolerance, weights, by_evidence=options.by_evidence)
+    return measure_change(context, tolerance, weighted=options.weighted, by_evidence=options.by_evidence)
 
 
 def _check_fall(options: NoRegressionOptions, change: MetricChange) -> RuleVerdict:

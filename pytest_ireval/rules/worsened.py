@@ -14,7 +14,7 @@ from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.drift import describe_look, warn_of_many_looks
 from pytest_ireval.rules.evidence import Decision, decide, is_significant
-from pytest_ireval.rules.metric_change import MetricChange, compute_figures
+from pytest_ireval.rules.metric_change import MetricChange, compute_figures, measure_change
 from pytest_ireval.rules.result import RuleResult, RuleVerdict
 from pytest_ireval.rules.wording import (
     describe_doubt,
@@ -32,7 +32,7 @@ from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.statistics.sign_flip import net_severe
 from pytest_ireval.suite.option_types import AmountText, MetricText, Number
 from pytest_ireval.suite.options import MORE, EvidenceOptions, Looser
-from pytest_ireval.suite.quantities import SHARE_ROUNDING
+from pytest_ireval.suite.quantities import Amount
 from pytest_ireval.words import format_p, format_percent, round_estimate
 
 ROUNDING = 2 * TIE
@@ -102,14 +102,14 @@ def _p_value(options: WorsenedOptions, context: RuleContext) -> float | None:
     """The p of the surplus of losses over gains, if evidence decides."""
     if not options.by_evidence:
         return None
-    tail = _count_tail(options, MetricChange(context, context.paired_values()))
+    tail = _count_tail(options, measure_change(context))
     return tail.p if tail.effective_size >= options.query_minimum else None
 
 
 @rule(name="worsened", options=WorsenedOptions, p_value=_p_value)
 def worsened(options: WorsenedOptions, context: RuleContext) -> RuleResult:
     """Limit how many queries drop by more than a threshold."""
-    change = MetricChange(context, context.paired_values())
+    change = measure_change(context)
     tail = _count_tail(options, change)
 
     def check(other: MetricChange) -> RuleVerdict:
@@ -139,8 +139,8 @@ def _count_tail(options: WorsenedOptions, change: MetricChange) -> Tail:
 
 
 def _check_tail(options: WorsenedOptions, context: RuleContext, tail: Tail) -> RuleVerdict:
-    allowed = tail.gains if options.at_most is None else options.at_most.of(tail.queries)
-    if tail.losses <= allowed + SHARE_ROUNDING:
+    at_most = Amount(tail.gains) if options.at_most is None else options.at_most
+    if at_most.allows(tail.losses, tail.queries):
         return "pass"
     if not options.by_evidence:
         return "fail"

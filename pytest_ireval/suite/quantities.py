@@ -129,6 +129,10 @@ class Amount:
         """The amount of ``total``."""
         return float(self.count) if self.count is not None else (self.share or 0.0) * total
 
+    def allows(self, count: float, total: float) -> bool:
+        """Tell whether a count is at most this amount of ``total``."""
+        return count <= self.of(total) + SHARE_ROUNDING
+
     def is_looser_than(self, other: Amount) -> bool:
         """Tell whether it allows more; a number and a share cannot be compared, so either may."""
         if (self.count is None) != (other.count is None):
