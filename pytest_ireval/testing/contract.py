@@ -280,7 +280,19 @@ def _cut_lines(entries: list[str]) -> str:
 ABOUT_ORDER = ("perfect_is_best", "promotion_never_harms")
 
 
+MADE_UP = {
+    "documents": "documents are d1, d2, …",
+    "timings": "answers take 0.01s, 0.02s, …",
+    "fields": "fields have the values of fields={…}",
+}
+"""By what a metric needs, the data of this kit, in which it may find nothing that it looks for."""
+
+
 def _advise(metric: Metric, promise: Promise, broken: Broken) -> str:
+    made_up = [data for need, data in MADE_UP.items() if need in metric.needs]
+    if promise.name == "tells_rankings_apart" and made_up:
+        data = f"in the data of this test {', '.join(made_up)}"
+        return f"{data}: if the metric looks for others, declare that as below; otherwise {promise.advice}"
     if promise.name not in ABOUT_ORDER:
         return promise.advice
     seen = broken.seen[0]

@@ -277,6 +277,19 @@ def test_ids_that_decide_by_definition_may_still_be_long_and_of_any_script():
     assert "it raised UnicodeEncodeError: 'ascii' codec can't encode characters" in read_failure(by_id)
 
 
+@pytest.mark.parametrize(
+    ("needs", "data"), [(("timings",), "answers take 0.01s"), (("documents",), "documents are d1")]
+)
+def test_where_the_data_of_the_test_cannot_fit_a_metric_the_advice_says_so(needs, data):
+    def looks_for_others(ranking):
+        return float((ranking.seconds or 0) > 500 or "sku-1" in (ranking.documents or ()))
+
+    made = per_query_metric(name="Others", needs=needs, range=(0, 1), no_relevant=0.0, empty=0.0)(looks_for_others)
+
+    with pytest.raises(MetricError, match=f"in the data of this test {data}(.|\n)*if the metric looks for others"):
+        check_metric(made)
+
+
 def test_a_contract_of_nothing_is_an_error():
     with pytest.raises(MetricError, match="no metric was given to check"):
         metric_contract([])
