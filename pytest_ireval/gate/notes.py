@@ -19,6 +19,8 @@ from pytest_ireval.words import format_count, format_some
 
 WELL_JUDGED = 0.8
 """If a smaller share of the documents is judged, figures say little of what people see."""
+LARGE_FIELDS = 200_000
+"""Characters in fields of documents; a baseline is read in reviews, and kept by git."""
 MUCH_LESS_JUDGED = 0.05
 """A baseline whose share of judged documents is larger by more than this is at an advantage."""
 
@@ -41,6 +43,7 @@ def list_notes(inputs: Inputs, scores: Scores) -> tuple[str, ...]:
         *([f"{UNSTABLE}: {scores.instability}"] if scores.instability else []),
         *_note_unranked_queries(scores),
         *_note_similar_values(inputs.suite, scores.population.queries),
+        *_note_large_fields(inputs),
         *_note_judged_shares(inputs.suite, scores),
         *scores.notes,
         *note_noise(scores.population, scores.current, None if comparison is None else comparison.baseline),
@@ -126,6 +129,16 @@ def _note_similar_values(suite: Suite, queries: Queries) -> Iterator[str]:
             if len(values) > 1:
                 differ = "has values that differ only by case or blanks, and count as different"
                 yield f"{column} {differ}: {format_some(values)}"
+
+
+def _note_large_fields(inputs: Inputs) -> Iterator[str]:
+    """A baseline keeps all fields of documents, bodies among them, where a metric does not say which it reads."""
+    metrics = [str(metric) for metric in inputs.suite.metrics if "fields" in metric.needs and metric.uses is None]
+    fields = inputs.current.rankings[0].fields if metrics else None
+    size = sum(len(str(value)) for values in (fields or {}).values() for value in values.values())
+    if size > LARGE_FIELDS:
+        unsaid = f"{', '.join(metrics)} {'does' if len(metrics) == 1 else 'do'} not say which fields to keep"
+        yield f"the baseline keeps {size / 1e6:.1f} MB of fields of documents: {unsaid}; declare uses= in the metric"
 
 
 def _note_judged_shares(suite: Suite, scores: Scores) -> Iterator[str]:

@@ -202,3 +202,37 @@ def test_sessions_that_vanish_are_an_error_unless_all_their_queries_are_waived(l
     assert "1 of 4 sessions have no SessionDCG@2 any more: 's3'" in lost.outcomes[1].headline
     waived = ", ".join(f"{{query: {query}, until: 2027-04-01, reason: feed}}" for query in ("q6", "q7"))
     assert verdicts(gate(SESSIONS, suite.replace("rules:", f"waive: [{waived}]\nrules:"))) == ["pass"]
+
+
+STOCKED = """
+from pytest_ireval import hookimpl, per_query_metric
+
+
+@per_query_metric(name="Stocked", needs=("documents", "fields"), range=(0, 1), judged=False, no_relevant=0.0, empty=0.0{uses})
+def stocked(ranking):
+    return float(all(fields["stock"] == "yes" for fields in ranking.fields))
+
+
+@hookimpl
+def ireval_metrics():
+    return [stocked]
+"""
+
+
+@pytest.mark.parametrize(
+    ("uses", "length", "is_noted"),
+    [("", 20_000, True), ("", 20, False), (', uses=lambda arguments: ("stock",)', 20_000, False)],
+)
+def test_whole_bodies_in_a_baseline_are_noted(log, uses, length, is_noted):
+    (log.path / "conftest.py").write_text(STOCKED.format(uses=uses))
+    log.write(SUITE.partition("rules:")[0] + 'rules:\n  - threshold: {Stocked: ">= 0"}\n')
+    products = (log.path / "products.csv").read_text().splitlines()
+    rows = [f"{products[0]},body", *(f"{line},{'x' * length}" for line in products[1:])]
+    (log.path / "products.csv").write_text("\n".join(rows) + "\n")
+
+    result = log.run("--ireval-update-new")
+    printed = " ".join(result.stdout.str().split())
+
+    assert result.ret == 0
+    said = "the baseline keeps 0.3 MB of fields of documents: Stocked does not say which fields to keep; declare uses="
+    assert (said in printed) == is_noted
