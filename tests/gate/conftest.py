@@ -11,7 +11,9 @@ from monorepo import Monorepo, set_environment
 from suite_files import write_judgments, write_queries, write_rankings
 from town import Town
 
+from pytest_ireval import load_suite, run_gate
 from pytest_ireval.baseline.reading import read_baseline
+from pytest_ireval.results.plain import to_plain
 
 SUITE = """\
 ireval: 1
@@ -41,6 +43,7 @@ class Shop:
 
     def __init__(self, pytester, accepted_shop):
         self.pytester = pytester
+        self.checked = None
         self.path = pytester.path
         self.accepted = accepted_shop
         self.rankings = {query: [f"{query}-{d}" for d in ("d0", "d1", "d2", "d3")] for query, *_ in QUERIES}
@@ -62,8 +65,13 @@ class Shop:
             self.suite = self.suite.replace(old, new)
         self.write()
 
+    def gate(self):
+        """Run the gate in this process, without pytest: all that a test needs which asks for outcomes alone."""
+        self.checked = {"suites": [to_plain(run_gate(load_suite(self.path / "shop.ireval.yaml")))]}
+
     def run(self, *arguments):
         """``pytest --ireval`` in the folder."""
+        self.checked = None
         return self.pytester.runpytest("--ireval", "-p", "no:cacheprovider", *arguments)
 
     def accept(self):
@@ -89,7 +97,8 @@ class Shop:
         assert result.ret == 0, result.stdout.str()
 
     def results(self):
-        return json.loads((self.path / "ireval-report/results.json").read_text())
+        """Those of the last run, as ``results.json`` has them."""
+        return self.checked or json.loads((self.path / "ireval-report/results.json").read_text())
 
     def outcome(self, name):
         """Of one check of the only suite."""

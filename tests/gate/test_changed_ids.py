@@ -56,7 +56,7 @@ def test_a_ranking_that_became_bad_is_a_ranking_that_became_bad(shop):
     for ids in shop.rankings.values():
         ids.reverse()  # what stands on top now is judged by nobody, and known to the baseline
     shop.write()
-    shop.run()
+    shop.gate()
 
     assert find_outcome(shop, "inputs")["verdict"] == "pass"
     assert find_outcome(shop, "no_regression::nDCG_10.all")["verdict"] == "fail"
@@ -69,7 +69,7 @@ def test_little_was_judged_in_the_baseline_either(shop):
     for query, ids in shop.rankings.items():
         shop.rankings[query] = [f"again:{each}" if query != "q01" else each for each in ids]
     shop.write()
-    shop.run()
+    shop.gate()
 
     assert find_outcome(shop, "inputs")["verdict"] == "pass"
 
@@ -80,7 +80,7 @@ def test_less_judged_than_in_the_baseline_is_noted(shop, new, note):
     for query in list(shop.rankings)[:new]:
         shop.rankings[query] = [f"{query}-new", *shop.rankings[query]]
     shop.write()
-    shop.run()
+    shop.gate()
     (suite,) = shop.results()["suites"]
 
     counts = suite["counts"]

@@ -26,7 +26,7 @@ def test_they_are_the_means_of_the_metrics_over_all_queries_and_over_the_slices_
     accepted_shop.rankings["q10"] = ["q10-n1", "q10-d2"]
     accepted_shop.rankings["q09"] = ["q09-d2", "q09-d3", "q09-d1", "q09-d0"]
     accepted_shop.write()
-    accepted_shop.run()
+    accepted_shop.gate()
 
     found = curves(accepted_shop)
     assert [(each, found[each]["queries"]) for each in found] == [("all", 10), ("segment=head", 6), ("segment=tail", 4)]
@@ -54,7 +54,7 @@ def test_waived_queries_and_those_without_relevant_documents_are_left_out(accept
     accepted_shop.change(("metrics:", "waive:\n  - {query: q01, until: 2099-01-01, reason: broken feed}\nmetrics:"))
     accepted_shop.judgments["q02"] = {"q02-d0": 0}
     accepted_shop.write()
-    accepted_shop.run()
+    accepted_shop.gate()
 
     assert {name: each["queries"] for name, each in curves(accepted_shop).items()} == {
         "all": 8,
@@ -67,14 +67,14 @@ def test_the_suite_says_what_is_relevant(accepted_shop):
     accepted_shop.change(("judgments: judgments.txt", "judgments: {file: judgments.txt, relevant_from: 3}"))
     accepted_shop.rankings |= {f"q{i:02}": [f"q{i:02}-d1", f"q{i:02}-d0"] for i in range(1, 11)}
     accepted_shop.write()
-    accepted_shop.run()
+    accepted_shop.gate()
 
     assert curves(accepted_shop)["all"]["now"] == {"levels": [0.5] * 11, "r_precision": 0.0}
     assert accepted_shop.results()["suites"][0]["relevant_from"] == 3.0
 
 
 def test_without_a_baseline_there_is_one_side(shop):
-    shop.run()
+    shop.gate()
 
     assert [(each["slice"], each["baseline"]) for each in curves(shop).values()] == [
         ("all", None),

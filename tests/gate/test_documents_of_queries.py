@@ -75,7 +75,7 @@ def test_a_ranking_that_is_gone_takes_all_of_its_value_along(shop):
     shop.accept()
     del shop.rankings["q10"]
     shop.write()
-    shop.run()
+    shop.gate()
 
     found = documents(shop)["q10"]
     assert found["now"] is None
@@ -109,7 +109,7 @@ def test_a_suite_without_judgments_keeps_lists_alone(shop):
     shop.accept()
     shop.rankings["q10"] = ["q10-n1"]
     shop.write()
-    shop.run()
+    shop.gate()
 
     (suite,) = shop.results()["suites"]
     assert suite["curves"] == []
@@ -131,7 +131,7 @@ def test_in_a_large_one_those_that_lost_and_gained_most(shop):
     rank([1] * len(names))
     shop.accept()
     rank([2] * 60 + [0] * 30 + [1] * (len(names) - 90))
-    shop.run()
+    shop.gate()
 
     kept = list(documents(shop))
     assert kept[:WORST_OF_A_METRIC] == names[:50]

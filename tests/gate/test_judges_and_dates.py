@@ -108,11 +108,11 @@ def test_a_new_model_is_named_where_a_check_is_red_and_every_report_says_how_old
 
 
 def test_the_same_model_is_no_cause_and_one_that_changes_no_grade_is_no_diagnosis(accepted_shop):
-    accepted_shop.run()
+    accepted_shop.gate()
     assert "judges" not in json.dumps(accepted_shop.results()["suites"][0]["diagnoses"])
     assert accepted_shop.results()["suites"][0]["cause"].get("judges", "") == ""
     write_judgments(accepted_shop, "B", lambda _, grade: grade)
-    accepted_shop.run()
+    accepted_shop.gate()
 
     (suite,) = accepted_shop.results()["suites"]
     assert suite["cause"]["judges"]

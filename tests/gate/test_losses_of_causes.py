@@ -54,6 +54,6 @@ def test_what_a_red_rule_says_was_lost_is_explained(shop):
         shop.rankings[query] = shop.rankings[query][::-1]
     shop.write()
 
-    shop.run()
+    shop.gate()
     first, *_ = shop.results()["suites"][0]["diagnoses"]
     assert (first["kind"], first["metric"], first["explained"]) == ("reversed_order", "nDCG@10", 1.0)

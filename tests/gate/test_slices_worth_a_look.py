@@ -100,7 +100,7 @@ def test_values_that_differ_only_by_case_or_blanks_are_noted(shop):
         head, *lines = path.read_text().splitlines()
         lines = [line.replace("tail", values[i % len(values)]) for i, line in enumerate(lines)]
         path.write_text("\n".join([head, *lines]) + "\n")
-        shop.run()
+        shop.gate()
         return [note for note in shop.results()["suites"][0]["notes"] if "differ only" in note]
 
     assert find_notes("tail", "Tail", "tail ") == [

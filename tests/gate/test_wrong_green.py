@@ -33,7 +33,7 @@ def test_a_reference_that_lacks_queries_is_an_error_and_no_easy_win(accepted_sho
         ("metric: nDCG@10, tolerance: 5%}", "metric: nDCG@10, tolerance: 5%, against: {run: old.txt}}")
     )
 
-    accepted_shop.run()
+    accepted_shop.gate()
 
     assert accepted_shop.outcome("no_regression::nDCG_10.all")["verdict"] == "error"
     assert accepted_shop.outcome("no_regression::nDCG_10.all")["headline"].startswith(
@@ -44,7 +44,7 @@ def test_a_reference_that_lacks_queries_is_an_error_and_no_easy_win(accepted_sho
 def test_a_baseline_that_kept_fewer_documents_is_an_error(accepted_shop):
     accepted_shop.change(("depth: 10", "depth: 12"))
 
-    accepted_shop.run()
+    accepted_shop.gate()
 
     found = accepted_shop.outcome("no_regression::nDCG_10.all")
     assert found["verdict"] == "error"
@@ -57,7 +57,7 @@ def test_deleted_judgments_are_an_error_and_not_fewer_queries_to_fail(accepted_s
         accepted_shop.rankings[query] = bad(query)
     accepted_shop.write()
 
-    accepted_shop.run()
+    accepted_shop.gate()
 
     found = accepted_shop.outcome("no_regression::nDCG_10.all")
     assert found["verdict"] == "error"
@@ -70,13 +70,13 @@ def test_locked_judgments_of_deleted_queries_are_an_error(shop):
     del shop.judgments["q10"]
     shop.write()
 
-    shop.run()
+    shop.gate()
 
     assert shop.outcome("inputs")["verdict"] == "error"
     assert "judgments are locked" in shop.outcome("inputs")["headline"]
 
     (shop.path / "baselines/shop.baseline").write_text("{")
-    shop.run()
+    shop.gate()
     assert shop.outcome("inputs")["verdict"] == "error"
 
 
@@ -87,7 +87,7 @@ def test_a_query_that_lost_its_list_has_changed(shop):
     del shop.rankings["q09"], shop.rankings["q10"]
     shop.write()
 
-    shop.run()
+    shop.gate()
 
     found = shop.outcome("churn::Overlap_3")
     assert found["verdict"] == "fail"
@@ -110,7 +110,7 @@ def test_queries_that_are_ignored_since_they_have_no_ranking_are_an_error_when_t
 def test_an_expectation_deeper_than_the_suite_looks_is_an_error(shop):
     shop.change(("{query: q01, document: q01-d0, top: 3}", "{query: q01, never: [banned], top: 50}"))
 
-    shop.run()
+    shop.gate()
 
     assert shop.outcome("expect::q01.never")["headline"] == (
         "looks at the first 50 documents, but the suite keeps only 10 (depth)"
@@ -128,7 +128,7 @@ def test_what_must_never_show_is_looked_for_under_its_names_of_now(shop, documen
         ("depth: 10", f"depth: 10\ndocuments: {{{documents}: names.tsv}}"),
     )
 
-    shop.run()
+    shop.gate()
 
     assert shop.outcome("expect::q01.never")["verdict"] == "fail"
 
@@ -144,7 +144,7 @@ def test_what_is_expected_holds_in_every_answer_of_a_noisy_source(shop):
     )
     shop.change(("{run: rankings.txt}", "{python: 'noisy:search', mode: all, repeat: 3}"))
 
-    shop.run()
+    shop.gate()
 
     found = shop.outcome("expect::q01.q01-d0")
     assert found["verdict"] == "fail"
@@ -162,7 +162,7 @@ def test_metrics_of_the_whole_are_compared_over_the_same_queries(shop):
     shop.rankings["q01"] = ["q01-d3"]
     shop.write()
 
-    shop.run()
+    shop.gate()
 
     assert shop.outcome("no_regression::NumRelRet.all")["verdict"] == "fail"
 
