@@ -208,7 +208,9 @@ STOCKED = """
 from pytest_ireval import hookimpl, per_query_metric
 
 
-@per_query_metric(name="Stocked", needs=("documents", "fields"), range=(0, 1), judged=False, no_relevant=0.0, empty=0.0{uses})
+@per_query_metric(
+    name="Stocked", needs=("documents", "fields"), range=(0, 1), judged=False, no_relevant=0.0, empty=0.0{uses}
+)
 def stocked(ranking):
     return float(all(fields["stock"] == "yes" for fields in ranking.fields))
 
