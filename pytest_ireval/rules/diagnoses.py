@@ -58,12 +58,12 @@ def fewer_answers(change: RankingChange) -> Symptom | None:
     ]
     if not queries:
         return None
-    before, now = (sorted(len(side(query)) for query in queries) for side in (change.baseline, change.current))
-    numbers = f"{now[0]}" if now[0] == now[-1] else f"{now[0]} to {now[-1]}"
+    baseline, current = (sorted(len(side(query)) for query in queries) for side in (change.baseline, change.current))
+    numbers = f"{current[0]}" if current[0] == current[-1] else f"{current[0]} to {current[-1]}"
     return _make_symptom(
         change,
         queries,
-        f"return fewer documents: {numbers} instead of {before[len(before) // 2]}",
+        f"return fewer documents: {numbers} instead of {baseline[len(baseline) // 2]}",
         "look for a new filter, a timeout, or a part of the index that did not answer.",
     )
 
@@ -94,24 +94,24 @@ def other_ids(change: RankingChange) -> Symptom | None:
 
 def _find_new_documents(change: RankingChange) -> dict[str, list[str]]:
     """By query, the documents that it lists now, that no query listed before, and that are not judged."""
-    now, judgments = change.current_side.rankings[0], change.population.judgments
-    before = [rankings.documents for rankings in change.baseline_side.rankings]
-    known = are_among(now.documents, before if judgments is None else [*before, judgments.documents])
+    current, judgments = change.current_side.rankings[0], change.population.judgments
+    baseline = [rankings.documents for rankings in change.baseline_side.rankings]
+    known = are_among(current.documents, baseline if judgments is None else [*baseline, judgments.documents])
     new_documents = {}
     for query in change.moved_queries:
         ids = change.current(query)
-        first = int(now.first[change.current_side.position[query]]) if ids else 0
+        first = int(current.first[change.current_side.position[query]]) if ids else 0
         new = (~known[first : first + len(ids)]).tolist()
         if any(new):
-            new_documents[query] = [each for each, marked in zip(ids, new, strict=True) if marked]
+            new_documents[query] = [document for document, is_new in zip(ids, new, strict=True) if is_new]
     return new_documents
 
 
 def _collect_ids(change: RankingChange, query: str, came: Sequence[str]) -> ChangedIds:
-    now, before = {*change.current(query)}, change.baseline(query)
-    listed = {*now, *before}
+    current, baseline = {*change.current(query)}, change.baseline(query)
+    listed = {*current, *baseline}
     judged = [document for document in change.grades(query) if document not in listed]
-    return ChangedIds([document for document in before if document not in now], judged, came)
+    return ChangedIds([document for document in baseline if document not in current], judged, came)
 
 
 def _has_relevant(change: RankingChange, query: str, renamed: Collection[str]) -> bool:
@@ -131,19 +131,19 @@ def answers_of_others(change: RankingChange) -> Symptom | None:
     owners: dict[tuple[str, ...], str] = {}
     keepers: dict[tuple[str, ...], dict[tuple[str, ...], str]] = defaultdict(dict)
     for query in change.compared_queries if suspects else ():  # those whose answers they are need not be drawn
-        before = tuple(change.baseline_side.documents(query)[:TOP])
-        owners.setdefault(before, query)
+        baseline = tuple(change.baseline_side.documents(query)[:TOP])
+        owners.setdefault(baseline, query)
         answers = tuple(change.current_side.documents(query)[:TOP])
         # Two with different former lists are enough: a suspect differs from one of them. Of one list for all
         # queries, more would be compared with each suspect.
         if len(keepers[answers]) < 2 and _keeps_its_answers(change, query):
-            keepers[answers].setdefault(before, query)
+            keepers[answers].setdefault(baseline, query)
     owner_by_query: dict[str, str] = {}
     for query, answers in suspects.items():
         former = change.baseline(query)[:TOP]
         if answers in owners:
             owner_by_query[query] = owners[answers]
-        elif other := next((each for before, each in keepers[answers].items() if before != former), None):
+        elif other := next((keeper for baseline, keeper in keepers[answers].items() if baseline != former), None):
             owner_by_query[query] = other
     if not owner_by_query:
         return None
@@ -170,9 +170,9 @@ def ascending_scores(change: RankingChange) -> Symptom | None:
     by_rank = change.ranked_lines() if suspects else {}
     queries = []
     for query in suspects:
-        before = change.baseline(query)[:TOP]
-        ranked = by_rank.get(query, [])[: len(before)]
-        if len(before) >= FEW and len({*ranked} & {*before}) >= ALIKE * len(before):
+        baseline = change.baseline(query)[:TOP]
+        ranked = by_rank.get(query, [])[: len(baseline)]
+        if len(baseline) >= FEW and len({*ranked} & {*baseline}) >= ALIKE * len(baseline):
             queries.append(query)
     return _make_symptom(
         change,
@@ -191,16 +191,16 @@ def reversed_order(change: RankingChange) -> Symptom | None:
     )
 
 
-def _is_far(now: Sequence[str], before: Sequence[str]) -> bool:
+def _is_far(current: Sequence[str], baseline: Sequence[str]) -> bool:
     """Tell whether half of the first documents are others, or the first one is the last of them."""
-    top = before[:TOP]
-    return len({*now[:TOP]} & {*top}) <= len(top) / 2 or now[:1] == top[-1:]
+    top = baseline[:TOP]
+    return len({*current[:TOP]} & {*top}) <= len(top) / 2 or current[:1] == top[-1:]
 
 
-def _is_reversed(now: Sequence[str], before: Sequence[str]) -> bool:
-    rank_before = {document: rank for rank, document in enumerate(before)}
-    ranks = [rank_before[document] for document in now if document in rank_before]
-    if len(ranks) <= FEW or len(ranks) < ALIKE * min(len(now), len(before)) or ranks[0] < ranks[-1]:
+def _is_reversed(current: Sequence[str], baseline: Sequence[str]) -> bool:
+    baseline_ranks = {document: rank for rank, document in enumerate(baseline)}
+    ranks = [baseline_ranks[document] for document in current if document in baseline_ranks]
+    if len(ranks) <= FEW or len(ranks) < ALIKE * min(len(current), len(baseline)) or ranks[0] < ranks[-1]:
         return False
     ranks = ranks[:: max(1, len(ranks) // (2 * TOP))]
     turned = [later < earlier for earlier, later in combinations(ranks, 2)]
@@ -227,29 +227,29 @@ def exchanged_ranks(change: RankingChange) -> Symptom | None:
     return _make_symptom(change, queries, predicate, advice)
 
 
-def _find_block(now: Sequence[str], before: Sequence[str]) -> tuple[str, int] | None:
+def _find_block(current: Sequence[str], baseline: Sequence[str]) -> tuple[str, int] | None:
     """The size of the first block of the baseline, and whether it comes after the second or is missing."""
-    if not now or now[0] not in before:
+    if not current or current[0] not in baseline:
         return None
-    size = before.index(now[0])
-    if size < 2 or len(before) - size < FEW:
+    size = baseline.index(current[0])
+    if size < 2 or len(baseline) - size < FEW:
         return None
-    second = min(size, len(before) - size, len(now))
-    if not _has_same_places(now[:second], before[size : size + second]):
+    second = min(size, len(baseline) - size, len(current))
+    if not _has_same_places(current[:second], baseline[size : size + second]):
         return None
-    if len(now) >= 2 * size and second == size and _has_same_places(now[size : 2 * size], before[:size]):
+    if len(current) >= 2 * size and second == size and _has_same_places(current[size : 2 * size], baseline[:size]):
         return "exchanged", size
-    rest = min(len(now), len(before) - size)
-    return ("missing", size) if rest > FEW and _has_same_places(now[:rest], before[size : size + rest]) else None
+    rest = min(len(current), len(baseline) - size)
+    return ("missing", size) if rest > FEW and _has_same_places(current[:rest], baseline[size : size + rest]) else None
 
 
-def _find_page(now: Sequence[str], before: Sequence[str]) -> tuple[str, int] | None:
+def _find_page(current: Sequence[str], baseline: Sequence[str]) -> tuple[str, int] | None:
     for size in PAGES:
-        first, second = {*before[:size]}, {*before[size : 2 * size]}
-        if len(second) == size and len(second & {*now[:size]}) >= PAGE_ALIKE * size:
-            if len(first & {*now[size : 2 * size]}) >= PAGE_ALIKE * size:
+        first, second = {*baseline[:size]}, {*baseline[size : 2 * size]}
+        if len(second) == size and len(second & {*current[:size]}) >= PAGE_ALIKE * size:
+            if len(first & {*current[size : 2 * size]}) >= PAGE_ALIKE * size:
                 return "exchanged", size
-            if len(first & {*now}) <= (1 - PAGE_ALIKE) * size:
+            if len(first & {*current}) <= (1 - PAGE_ALIKE) * size:
                 return "missing", size
     return None
 
@@ -306,11 +306,12 @@ def crowded_top(change: RankingChange) -> Symptom | None:
 
 def _find_crowd(change: RankingChange, query: str, stem: Callable[[str], str]) -> list[str]:
     """The documents of the largest group in the first ten, if it is much larger than any group was before."""
-    now, before = ([stem(document) for document in side(query)[:TOP]] for side in (change.current, change.baseline))
-    name, size = _find_largest_group(now)
-    if size < FEW or size < 3 * _find_largest_group(before)[1]:
+    sides = change.current, change.baseline
+    current, baseline = ([stem(document) for document in side(query)[:TOP]] for side in sides)
+    name, size = _find_largest_group(current)
+    if size < FEW or size < 3 * _find_largest_group(baseline)[1]:
         return []
-    return [each for each, group in zip(change.current(query)[:TOP], now, strict=True) if group == name]
+    return [document for document, group in zip(change.current(query)[:TOP], current, strict=True) if group == name]
 
 
 def _strip_ending(document: str) -> str:
@@ -362,9 +363,9 @@ def gone_documents(change: RankingChange) -> Symptom | None:
         there.update(document for query in change.compared_queries for document in change.current_side.documents(query))
     queries, missing = [], set[str]()
     for query in change.moved_queries:
-        before, now = change.baseline(query), change.current(query)
-        lost = {*before[: TOP // 2]} - there
-        if lost and len(now) >= FEW and {*now[: TOP // 2]} <= {*before}:  # nothing new took their places
+        baseline, current = change.baseline(query), change.current(query)
+        lost = {*baseline[: TOP // 2]} - there
+        if lost and len(current) >= FEW and {*current[: TOP // 2]} <= {*baseline}:  # nothing new took their places
             queries.append(query)
             missing |= lost
     if not missing or len(queries) < len(change.moved_queries) / 2:

@@ -161,7 +161,7 @@ def _find_ranks(expectation: Expectation, context: RuleContext, asking: int) -> 
     """The ranks of the documents that the expectation names, which are looked up by their current names."""
     ranks = {document: rank for rank, document in enumerate(context.current.documents(expectation.query, asking), 1)}
     named = {name: context.population.find_current_name(name, expectation.query) for name in expectation.documents}
-    return {name: ranks[now] for name, now in named.items() if now in ranks}
+    return {name: ranks[current] for name, current in named.items() if current in ranks}
 
 
 def _find_unknown_documents(expectation: Expectation, context: RuleContext) -> list[str]:

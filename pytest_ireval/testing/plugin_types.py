@@ -62,20 +62,26 @@ def make_rule_context(
 
     ``RankingChange(context.population, context.current, context.baseline, context.metric)`` is what a diagnosis gets.
     """
-    told = Policies(missing_queries="zero", depth=100, grades="float")
-    setting = prepare_evaluation(judgments, [metric], told, None)
-    (one,) = setting.metrics
+    policies = Policies(missing_queries="zero", depth=100, grades="float")
+    setup = prepare_evaluation(judgments, [metric], policies, None)
+    (only_metric,) = setup.metrics
     suite = Suite(
-        "test", Path("test.yaml"), "test.yaml", NOWHERE, DocumentsKeys.model_validate({}), metrics=(one,), policies=told
+        "test",
+        Path("test.yaml"),
+        "test.yaml",
+        NOWHERE,
+        DocumentsKeys.model_validate({}),
+        metrics=(only_metric,),
+        policies=policies,
     )
     ids = tuple(judgments)
     given = {name: tuple(values[query] for query in ids) for name, values in (columns or {}).items()}
-    population = Population(Queries(ids, ("",) * len(ids), given), setting.judgments)
-    collection = Collection(suite, setting.registry, population, setting)
-    part = Part(metric=one, item=item)
+    population = Population(Queries(ids, ("",) * len(ids), given), setup.judgments)
+    collection = Collection(suite, setup.registry, population, setup)
+    part = Part(metric=only_metric, item=item)
 
     def score(lists: Lists) -> Side:
-        rankings = coerce_rankings(lists, setting.registry.readers, None, setting.how)
+        rankings = coerce_rankings(lists, setup.registry.readers, None, setup.how)
         return score_rankings(collection, [rankings], "Python").side
 
     side = score(current)
