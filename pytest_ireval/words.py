@@ -74,3 +74,11 @@ def format_some(names: Sequence[str]) -> str:
     """The first of many names, and the number of the others."""
     more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
     return ", ".join(map(repr, names[:SHOWN_NAMES])) + more
+
+
+def describe_contradicted_ranks(count: int, rankings: int) -> str:
+    """A sentence about rankings whose rank column is not in the order of the scores; empty for none."""
+    if not count:
+        return ""
+    ranks = f"the ranks contradict the scores in {count:,} of {format_count(rankings, 'ranking')}"
+    return f"{ranks}; the scores count, as in trec_eval"

@@ -25,7 +25,7 @@ from pytest_ireval.data.side_data import SideData
 from pytest_ireval.errors import IrevalError, Problem, describe_exception
 from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.masking import public_address
-from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, describe_ties
+from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, describe_contradicted, describe_ties
 from pytest_ireval.results.policies import Policies
 from pytest_ireval.text_table import escape_unprintable, format_table
 from pytest_ireval.words import format_count
@@ -75,8 +75,7 @@ def collect_notes(evaluation: Evaluation) -> Iterator[str]:
     yield from describe_queries(evaluation)
     yield from describe_relevance(evaluation)
     yield from (note for metric in evaluation.metrics for note in metric.notes)
-    if note := describe_ties(evaluation):
-        yield note
+    yield from filter(None, (describe_ties(evaluation), describe_contradicted(evaluation)))
 
 
 def describe_policies(evaluation: Evaluation) -> str:

@@ -54,6 +54,8 @@ class JoinedRankings(NamedTuple):
     judged: JudgedRankings
     origin: str
     without_judgments: tuple[str, ...]
+    contradicted: tuple[str, ...] = ()
+    """Queries whose rank column contradicts the scores."""
 
 
 def coerce_judgments(
@@ -227,6 +229,7 @@ class JudgedFile(NamedTuple):
     retrieved: Integers
     hits: Hits
     without_judgments: tuple[str, ...]
+    contradicted: tuple[str, ...] = ()
 
 
 FileRankings: TypeAlias = Rankings | JudgedFile
@@ -239,9 +242,9 @@ def read_rankings_file(
     """The rankings in one of many files, with all their ``documents`` or the judged ones; there may be none."""
     if documents:
         return coerce_rankings(file, readers, named, how)
-    judged, origin, without_judgments = _join_source(judgments, file, readers, named, how, False, None)
+    judged, origin, *queries = _join_source(judgments, file, readers, named, how, False, None)
     query = np.flatnonzero(judged.present)
-    return JudgedFile(origin, query, judged.retrieved[query], judged.hits, without_judgments)
+    return JudgedFile(origin, query, judged.retrieved[query], judged.hits, *queries)
 
 
 def _join_files(
@@ -259,7 +262,9 @@ def _join_files(
     hits = Hits(*(np.concatenate(columns) for columns in zip(*(file.hits for file in judged), strict=True)))
     query, retrieved = (np.concatenate(columns) for columns in zip(*(file[1:3] for file in judged), strict=True))
     without = tuple(name for file in judged for name in file.without_judgments)
-    return JoinedRankings(assemble_rankings(judgments, query, retrieved, hits, None, highest_grade), origin, without)
+    contradicted = tuple(name for file in judged for name in file.contradicted)
+    found = assemble_rankings(judgments, query, retrieved, hits, None, highest_grade)
+    return JoinedRankings(found, origin, without, contradicted)
 
 
 def _concatenate(parts: Sequence[Rankings], origin: str) -> Rankings:
@@ -301,14 +306,15 @@ def _join_rows(
     judgments: Judgments, parts: Sequence[JudgedRows], origin: str, highest_grade: float | None
 ) -> JoinedRankings:
     names = [query for part in parts for query in part.queries]
-    return JoinedRankings(
-        join_judged_rows(judgments, parts, highest_grade), origin, find_unjudged_queries(judgments, names)
-    )
+    contradicted = tuple(query for part in parts for query in part.contradicted)
+    judged = join_judged_rows(judgments, parts, highest_grade)
+    return JoinedRankings(judged, origin, find_unjudged_queries(judgments, names), contradicted)
 
 
 def _join_all(judgments: Judgments, rankings: Rankings, highest_grade: float | None, documents: bool) -> JoinedRankings:
     judged = join_judgments(judgments, rankings, highest_grade, documents=documents)
-    return JoinedRankings(judged, rankings.origin, find_unjudged_queries(judgments, rankings.queries))
+    without = find_unjudged_queries(judgments, rankings.queries)
+    return JoinedRankings(judged, rankings.origin, without, rankings.contradicted)
 
 
 PATTERN = "*?["

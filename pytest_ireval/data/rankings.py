@@ -42,6 +42,8 @@ class Rankings:
     origin: str = "rankings"
     timings: Mapping[str, float] | None = None
     fields: Mapping[str, Mapping[str, Any]] | None = None
+    contradicted: tuple[str, ...] = ()
+    """Queries whose rank column contradicts the scores; the scores count."""
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -78,6 +80,7 @@ def join_first_rows(parts: list[FirstRows], origin: str, empty: Sequence[str] = 
     ids = [part.documents for part in parts]
     scores = [part.score for part in parts]
     tied = [(part.ties, part.score.size) for part in parts]
+    contradicted = tuple(query for part in parts for query in part.contradicted)
     few = len(parts) <= FEW_PARTS
     parts.clear()
 
@@ -108,7 +111,8 @@ def join_first_rows(parts: list[FirstRows], origin: str, empty: Sequence[str] = 
         with open_thread_pool() as pool:
             waiting = pool.submit(join_ids), pool.submit(join_scores), pool.submit(join_ties)
             documents, score, ties = waiting[0].result(), waiting[1].result(), waiting[2].result()
-    return Rankings(queries, retrieved, first, documents, score, ties.first, ties.last, origin)
+    ranked = (queries, retrieved, first, documents, score, ties.first, ties.last)
+    return Rankings(*ranked, origin, contradicted=contradicted)
 
 
 class _Ties(NamedTuple):

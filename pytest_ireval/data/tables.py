@@ -260,7 +260,7 @@ class Unfit(ValueError):  # noqa: N818 - it says what a value is
 
 def check_id(value: Any) -> str:
     """An id as text; whole numbers are written out."""
-    if isinstance(value, str) and value and (value.isascii() or _has_utf8(value)):
+    if isinstance(value, str) and value and (value.isascii() or _has_utf8(value)) and not value.isspace():
         return value
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return str(int(value))

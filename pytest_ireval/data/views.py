@@ -179,6 +179,7 @@ def split_queries(rankings: Rankings, wanted: Callable[[str], bool]) -> tuple[Ra
         _take_rows(rankings, rows, compute_begins(length)),
         queries=tuple(itertools.compress(rankings.queries, chosen)),
         retrieved=rankings.retrieved[chosen],
+        contradicted=tuple(filter(wanted, rankings.contradicted)),
     )
     return few, tuple(itertools.compress(rankings.queries, ~chosen))
 
@@ -203,6 +204,7 @@ def concatenate_rankings(parts: Sequence[Rankings], origin: str) -> Rankings:
         origin=origin,
         timings=dict(ChainMap(*map(dict, timings))) if timings else None,
         fields=dict(ChainMap(*map(dict, fields))) if fields else None,
+        contradicted=tuple(query for part in parts for query in part.contradicted),
     )
 
 

@@ -163,7 +163,7 @@ def refuse_missing(rankings: Iterable[JoinedRankings], policies: Policies) -> No
             suggestion='missing_queries="zero" (command line: --missing zero) gives them the worst score, '
             '"ignore" leaves them out',
         )
-        for judged, origin, _ in rankings
+        for judged, origin, *_ in rankings
         if (missing := np.array(judged.queries, object)[~judged.present].tolist())
     ]
     if problems:
@@ -223,6 +223,7 @@ def build_evaluation(setting: EvaluationSetup, found: JoinedRankings, queries: M
         plugins=setting.registry.distributions,
         collection=found.judged.collection,
         asked=setting.asked,
+        contradicted=len(found.contradicted),
     )
 
 

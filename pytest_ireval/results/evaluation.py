@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pytest_ireval.errors import InputError
 from pytest_ireval.results.policies import Policies
-from pytest_ireval.words import format_count, pluralize
+from pytest_ireval.words import describe_contradicted_ranks, format_count, pluralize
 
 Library = Literal["pandas", "polars"]
 
@@ -96,6 +96,8 @@ class Evaluation(InNotebook):
     """The number of documents in the collection, if it was given."""
     asked: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """The names by which single metrics were asked for, with their canonical names; not part of the JSON form."""
+    contradicted: int = 0
+    """Queries, judged or not, whose ranks in the file contradict their scores; the scores count."""
 
     def __getitem__(self, name: str) -> MetricResult:
         """The result of the metric with this canonical name, or that was asked for by this name."""
@@ -116,6 +118,7 @@ class Evaluation(InNotebook):
             "empty": list(self.empty),
             "without_judgments": list(self.without_judgments),
             "tied": self.tied,
+            "contradicted": self.contradicted,
             "highest_grade": self.highest_grade,
             "policies": asdict(self.policies),
             "collection": self.collection,
@@ -128,7 +131,7 @@ class Evaluation(InNotebook):
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             found = f"format {data.get('format')!r}" if isinstance(data, Mapping) else type(data).__name__
             raise InputError(f"{found} is not an evaluation that this version can read; it reads format {FORMAT}")
-        scalars = ("queries", "tied", "highest_grade", "judgments", "rankings", "collection")
+        scalars = ("queries", "tied", "contradicted", "highest_grade", "judgments", "rankings", "collection")
         plain: dict[str, Any] = {key: data[key] for key in scalars}
         plain |= {key: tuple(data[key]) for key in ("missing", "empty", "without_judgments", "plugins")}
         metrics = tuple(_metric_from_dict(name, entry) for name, entry in data["metrics"].items())
@@ -145,6 +148,12 @@ def describe_ties(evaluation: Evaluation) -> str:
         f"{format_count(evaluation.tied, 'query')} {verb} equal scores at a judged document, "
         f"ordered {order} (ties: {evaluation.policies.ties})"
     )
+
+
+def describe_contradicted(evaluation: Evaluation) -> str:
+    """The number of queries whose ranks contradict their scores; empty without any."""
+    ranked = evaluation.queries - len(evaluation.missing) + len(evaluation.without_judgments)
+    return describe_contradicted_ranks(evaluation.contradicted, ranked)
 
 
 def _metric_to_dict(metric: MetricResult, per_query: bool) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from pytest_ireval.sources.calls import make_calls
 from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suite.suite import SourceSpec
-from pytest_ireval.words import format_count, format_some
+from pytest_ireval.words import describe_contradicted_ranks, format_count, format_some
 
 UNPLACED = ("", "rankings")
 """The places of problems that were found in what Python returned."""
@@ -76,7 +76,9 @@ def _fetch_answer(source: SourceSpec, request: Request) -> CheckedAnswer:
         rankings = rankings if request.keep_all else keep_first_documents(rankings, request.depth)
         failed = {query: _make_one_line(why) for query, why in _list_entries(answer.failed, "failed")}
         index = tuple(map(check_index_facts, [answer.index] if isinstance(answer.index, Mapping) else answer.index))
-        notes, gone = tuple(map(_make_one_line, answer.notes)), tuple(map(str, answer.gone))
+        ranks = describe_contradicted_ranks(len(rankings.contradicted), len(rankings))
+        notes = tuple(filter(None, (*map(_make_one_line, answer.notes), ranks)))
+        gone = tuple(map(str, answer.gone))
         fields = tuple(map(_make_one_line, answer.unknown_fields))
         return CheckedAnswer(
             rankings, others, _shorten_facts(answer.about), failed, notes, index, gone, answer.recorded, fields

@@ -153,6 +153,15 @@ def test_queries_with_equal_scores_are_counted_in_a_note(ireval, trec_files):
     assert json.loads(ireval(*asked, "--format", "json").out)["tied"] == 2
 
 
+def test_ranks_that_contradict_the_scores_are_counted_in_a_note(ireval, trec_files):
+    ranked = "q Q0 a 2 3 t\nq Q0 b 1 2 t\np Q0 a 1 1 t\n"
+    asked = ("evaluate", *trec_files("q 0 b 1\np 0 a 1\n", ranked), "-m", "RR")
+
+    said = "the ranks contradict the scores in 1 of 2 rankings; the scores count, as in trec_eval\n"
+    assert said in ireval(*asked).out
+    assert json.loads(ireval(*asked, "--format", "json").out)["contradicted"] == 1
+
+
 def test_fractional_grades_have_to_be_declared(ireval, trec_files):
     files = trec_files("q 0 a 0.5\n", "q Q0 a 1 1 t\n")
 

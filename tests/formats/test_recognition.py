@@ -234,7 +234,7 @@ def test_what_is_unknown_gets_a_hint(write_file, read_error, content, hint):
 
 
 def test_an_id_with_a_blank_in_a_run_is_named(write_file, read_error):
-    path = write_file("mug Q0 a 1 3 t\nred mug Q0 a 1 2 t\n")
+    path = write_file("mug Q0 a 1 3 t\nred mug Q0 a 1 2\n")
 
     assert read_error(read_rankings, path) == (
         "DIR/file.txt:2\n  has Q0 in the third column, not in the second: does the query's id contain a space?"

@@ -14,6 +14,7 @@ from trec_readers import read_judgments, read_rankings
 
 from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 from pytest_ireval.data.join import join_judgments
+from pytest_ireval.errors import InputError
 
 RANKINGS_FILE = "q Q0 a 1 3 t\nq Q0 b 2 2.5 t\nq Q0 c 3 2.5 t\n7 Q0 a 1 -1 t\n"
 JUDGMENTS_FILE = "q 0 a 3\nq 0 b 0\n7 0 a 1\nq 0 12 -1\n"
@@ -134,9 +135,15 @@ def test_an_empty_ranking_is_present_and_a_missing_one_is_not():
 
 
 def test_ids_may_hold_blanks_as_no_file_allows():
-    rankings = convert_rankings({"two words": ["a b", "c\td", " "]})
+    rankings = convert_rankings({"two words": ["a b", "c\td"]})
 
-    assert rankings.ranking("two words") == ["a b", "c\td", " "]
+    assert rankings.ranking("two words") == ["a b", "c\td"]
+
+
+@pytest.mark.parametrize("blank", [" ", "\u00a0", "\u3000\t"])
+def test_an_id_of_nothing_but_blanks_is_refused(blank):
+    with pytest.raises(InputError, match="is not an id"):
+        convert_rankings({"q": ["a", blank]})
 
 
 def test_ties_between_ids_with_zero_bytes_are_broken_by_their_bytes():

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from messy_files import messy_files
 from plain import plain_rankings
 from slow_reader import first_places, slow_rankings
-from trec_readers import read_rankings
+from trec_readers import join_file, read_judgments, read_rankings
 
 
 @given(messy_files(), st.booleans())
@@ -62,3 +62,47 @@ def test_only_ascii_blanks_part_words(write_file):
     ids = ["no\u00a0break", "next\u0085line", "wide\u3000blank", "unit\x1fseparator", "line\u2028separator"]
 
     assert sorted(order(write_file, "".join(f"q Q0 {i} 1 7 t\n" for i in ids))) == sorted(ids)
+
+
+def rows(query, *ranked, first=0):
+    """Lines with these ranks and scores."""
+    return "".join(f"{query}  Q0 d{number}   {rank}\t{score} t\n" for number, (rank, score) in enumerate(ranked, first))
+
+
+CONTRADICTED = [
+    rows("q", (1, 0.1), (2, 0.2), (3, 0.3)),
+    rows("q", (2, 9), (1, 8)),
+    rows("q", (9, 9), (10, 7), (8, 6)),
+    rows("q", (100, 3.0), (99, 2.5)),
+    rows("q", *((n, 99 - n) for n in range(9)), (5, 1)),
+]
+AGREED = [
+    rows("q", (1, 3), (2, 2), (10, 1)),
+    rows("q", (3, 1), (2, 2), (1, 3)),
+    rows("q", (2, 5), (1, 5), (3, 4)),
+    rows("q", (0, 3), (0, 2), (0, 1)),
+    rows("q", ("08", 3), (9, 2), ("10.0", 1)),
+    rows("q", (1, 3)),
+]
+
+
+@pytest.mark.parametrize("text", CONTRADICTED)
+def test_ranks_that_contradict_the_scores_are_found_and_the_scores_count(write_file, text):
+    path = write_file(rows("a", (1, 2), (2, 1)) + text + rows("z", (1, 2), (2, 1)))
+    judgments = read_judgments(write_file("q 0 d1 1\n", "judgments.txt"))
+
+    rankings = read_rankings(path, 5)
+    assert rankings.contradicted == ("q",)
+    assert rankings.score.tolist() == read_rankings(path, 5, by_id=False).score.tolist()
+    assert [query for part in join_file(path, judgments) for query in part.contradicted] == ["q"]
+
+
+@pytest.mark.parametrize("text", AGREED)
+def test_ranks_in_the_order_of_the_scores_or_without_one_are_no_contradiction(write_file, text):
+    assert read_rankings(write_file(rows("a", (1, 2), (2, 1)) + text)).contradicted == ()
+
+
+def test_in_a_large_file_every_contradicted_query_is_counted_once_one_was_found(write_file):
+    text = "".join(rows(f"q{number}", (2, 2), (1, 1)) for number in range(20_000))
+
+    assert len(read_rankings(write_file(text)).contradicted) == 20_000

@@ -107,3 +107,49 @@ def test_conflicting_judgments_are_refused(read_error):
         "  keep one of them, merge the judges (ireval import --judges median), or read subtopics (format "
         "trec-diversity)"
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("q Q0 red shoe 2 2.0 t", "has more than 6 columns, and a number in column 6: does an id contain a space?"),
+        ("q Q0 iphone 12 1 0.9 t", "has more than 6 columns, and a number in column 6: does an id contain a space?"),
+        ("q Q0 red shoe 2 2.0", "rank 'shoe' is not a number: does an id contain a space?"),
+        ("q Q0  e \t first  1 t", "rank 'first' is not a number: does an id contain a space?"),
+    ],
+)
+def test_columns_that_a_blank_in_an_id_has_moved_are_refused(read_error, line, complaint):
+    assert read_error(read_rankings, f"{GOOD}{line}\n") == f"FILE:2\n  {complaint}"
+
+
+@pytest.mark.parametrize(
+    "lines", ["q Q0 e 2 1 my tag\n", "q  Q0\te   2  1 BM25 k1=0.9 b=0.4\n", "q Q0 e -2.5 1 t\nq Q0 f .5 0 t\n"]
+)
+def test_tags_with_blanks_and_any_number_as_a_rank_are_read(write_file, lines):
+    assert read_rankings(write_file(GOOD + lines)).ranking("q")[:2] == ["d", "e"]
+
+
+BLANKS = ["\u00a0", "\u3000\u00a0", "\u2003", "\u1680", "\u0085"]
+
+
+@pytest.mark.parametrize("blank", BLANKS, ids=ascii)
+@pytest.mark.parametrize(
+    ("read", "line"),
+    [
+        (read_rankings, "q Q0 {} 2 1 t"),
+        (read_rankings, "{} Q0 e 2 1 t"),
+        (read_judgments, "q 0 {} 1"),
+        (read_judgments, "{} 0 e 1"),
+    ],
+)
+def test_an_id_of_blanks_beyond_ascii_is_refused(read_error, read, line, blank):
+    good = GOOD if read is read_rankings else "q 0 d 1\n"
+
+    assert read_error(read, f"{good}{line.format(blank)}\n") == f"FILE:2\n  {blank!r} is not an id"
+
+
+def test_ids_that_begin_like_such_blanks_are_read(write_file):
+    ids = ["\u00a9a", "\u2010b", "\u3001c", "\u00a0d"]
+    text = "".join(f"q Q0 {each} {number} {9 - number} t\n" for number, each in enumerate(ids))
+
+    assert read_rankings(write_file(text)).ranking("q") == ids

@@ -92,3 +92,15 @@ def test_rankings_of_queries_that_nobody_asked_for_are_left_out_and_named(shop):
     assert answer.rankings.ranking("q1") == ["a", "b", "c"]
     assert answer.rankings.retrieved.tolist() == [3]
     assert answer.not_asked == ("z1", "z2")
+
+
+def test_ranks_that_contradict_the_scores_are_a_note(shop):
+    shop.write("one.trec", "q1 Q0 a 2 3 t\nq1 Q0 b 1 2 t\nq9 Q0 b 2 3 t\nq9 Q0 a 1 2 t\n")
+    shop.write("two.trec", TWO)
+
+    (answer,) = shop.answers({"run": ["one.trec", "two.trec"]})
+
+    assert answer.rankings.ranking("q1") == ["a", "b"]
+    assert answer.notes == ("the ranks contradict the scores in 1 of 2 rankings; the scores count, as in trec_eval",)
+    (answer,) = shop.answers({"run": "two.trec"})
+    assert answer.notes == ()

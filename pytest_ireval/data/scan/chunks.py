@@ -26,11 +26,13 @@ class Chunk:
     Offsets count from the start of the text, so ``text[start:end]`` is a token.
     """
 
-    __slots__ = ("buffer", "size", "text")
+    __slots__ = ("buffer", "is_ascii", "size", "text")
 
-    def __init__(self, buffer: Bytes, size: int) -> None:
+    def __init__(self, buffer: Bytes, size: int, *, is_ascii: bool = False) -> None:
         self.buffer = buffer
         self.size = size
+        self.is_ascii = is_ascii
+        """True if it is known to have nothing but ASCII."""
         self.text = buffer[ROOM : ROOM + size]
 
     @classmethod

@@ -21,6 +21,7 @@ from pytest_ireval.data.scan.chunks import (
     Span,
     WrongWidth,
 )
+from pytest_ireval.data.scan.numbers import DECIMAL
 
 
 def find_columns(chunk: Chunk, width: int, wanted: Sequence[int], *, exact: bool) -> list[Span]:
@@ -82,6 +83,7 @@ def _find_any_columns(chunk: Chunk, width: int, wanted: Sequence[int], exact: bo
         raise WrongWidth(lines, wrong.size - len(lines))
     if width >= 6:  # lines of rankings are regular enough to recognise two lines in one
         _refuse_two_in_one(text, Span(start, end), first[count >= 2 * width - 1], width)
+        _refuse_moved_columns(chunk, Span(start, end), first[count > width], width)
     return [Span(start[first + c], end[first + c]) for c in wanted]
 
 
@@ -99,6 +101,21 @@ def _refuse_lone_carriage_returns(text: Bytes) -> None:
     if lone.size:
         complaint = "has a carriage return without a line feed after it; lines must end in LF or CR LF"
         raise BadLines([BadLine(int(lone[0]), complaint)])
+
+
+def _refuse_moved_columns(chunk: Chunk, words: Span, first: Integers, width: int) -> None:
+    """Refuse a longer line with a number in the last column: with a blank in an id, all columns behind it have moved.
+
+    Other words behind the last column belong to a tag with blanks. trec_eval ignores them, too.
+    """
+    last = words.at(first + width - 1)
+    digits = np.flatnonzero(chunk.text[last.start] <= ord("9"))  # or a sign, or a point
+    tokens = zip(digits.tolist(), chunk.tokens(last.at(digits)), strict=True)
+    if numbers := [row for row, token in tokens if DECIMAL.fullmatch(token)]:
+        complaint = f"has more than {width} columns, and a number in column {width}: does an id contain a space?"
+        begin = words.start[first]
+        lines = [BadLine(int(begin[row]), complaint) for row in numbers[:SHOWN_LINES]]
+        raise BadLines(lines, len(numbers) - len(lines))
 
 
 def _refuse_two_in_one(text: Bytes, words: Span, first: Integers, width: int) -> None:

@@ -33,7 +33,7 @@ _OVER_NINE = U(0x7676767676767676)
 _PLACE_OF_BYTE = U(0x0001020304050607)  # times 2^(8i), the top byte is i
 _TENS = np.array([10**i for i in range(20)], dtype="<u8")
 _FLOAT_TENS = np.array([10.0**i for i in range(23)])
-_DECIMAL = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+DECIMAL = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _NOT_FINITE = re.compile(rb"[+-]?(nan|inf(inity)?)", re.IGNORECASE)
 
 
@@ -45,7 +45,7 @@ class Numbers(NamedTuple):
     """Where ``value`` may be one unit in the last place off."""
 
 
-def read_numbers(chunk: Chunk, span: Span, what: str, decimal: re.Pattern[bytes] = _DECIMAL) -> Numbers:
+def read_numbers(chunk: Chunk, span: Span, what: str, decimal: re.Pattern[bytes] = DECIMAL) -> Numbers:
     """Read every token as a finite decimal number; ``what`` names the column in complaints.
 
     Tokens that are not only digits, a sign and a point must match ``decimal``.

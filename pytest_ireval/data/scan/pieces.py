@@ -101,7 +101,8 @@ class Pieces:
             self.buffer[ROOM : ROOM + 3] = NEWLINE  # blank lines, so that offsets stay as they are
         chunk = Chunk(self.buffer[: size + 2 * ROOM], size)
         with name_bad_lines(self.file, self.at):
-            if chunk.text.max() >= 128:
+            chunk.is_ascii = bool(chunk.text.max() < 128)
+            if not chunk.is_ascii:
                 try:
                     str(chunk.text.data, "utf-8")
                 except UnicodeDecodeError as error:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from pytest_ireval.data.arrays import Floats, Integers, Mask, Ranks, compute_begins, number_groups
-from pytest_ireval.data.scan.chunks import SHOWN_LINES, BadLine, BadLines, Chunk, Span, Words
-from pytest_ireval.data.scan.ids import Ids, concatenate_ids
+from pytest_ireval.data.scan.chunks import SHOWN_LINES, SPACE, BadLine, BadLines, Chunk, Span, Words
+from pytest_ireval.data.scan.ids import KEEP_FIRST, Ids, concatenate_ids
 from pytest_ireval.data.scan.keys import KEEP_LAST, find_group_starts, hash_tokens, mix_again
-from pytest_ireval.data.scan.numbers import Numbers, read_exactly
+from pytest_ireval.data.scan.numbers import Numbers, read_exactly, read_numbers
 from pytest_ireval.data.scan.pairs import PairIndex, RepeatedRows, find_repeated_rows, find_rows_with_equal_keys
 from pytest_ireval.errors import quote
 
@@ -34,6 +34,8 @@ class JudgedRows:
     tied_from: Integers | Ranks
     tied_to: Integers | Ranks
     judgment: Integers
+    contradicted: Sequence[str] = ()
+    """Queries whose ranks in the text contradict the scores."""
 
 
 class Ties(NamedTuple):
@@ -57,6 +59,8 @@ class FirstRows:
     score: Floats
     documents: Ids
     ties: Ties | None
+    contradicted: Sequence[str] = ()
+    """Queries whose ranks in the text contradict the scores."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,6 +79,8 @@ class RankedRows:
     number: Span
     score: Floats
     inexact: Mask
+    has_ranks: bool = False
+    """True if the text has a rank between each document and its score."""
 
     @classmethod
     def of(cls, queries: Ids, documents: Ids, score: Floats, index: PairIndex) -> RankedRows:
@@ -111,6 +117,8 @@ class ParsedRows(NamedTuple):
     score: Numbers
     begin: Integers
     """The offset of each row in the text that was read."""
+    has_ranks: bool = False
+    """True if the text has a rank between each document and its score."""
 
     def group(self, seed: int) -> RankedRows:
         """The rows of all queries."""
@@ -136,6 +144,7 @@ class ParsedRows(NamedTuple):
             number=self.number.at(slice(size)),
             score=self.score.value[:size],
             inexact=self.score.inexact[:size],
+            has_ranks=self.has_ranks,
         )
 
 
@@ -159,6 +168,7 @@ def gather_rows(parts: list[RankedRows]) -> RankedRows:
         number=_concatenate_spans([part.number for part in parts], at).at(order),
         score=np.concatenate([part.score for part in parts])[order],
         inexact=np.concatenate([part.inexact for part in parts])[order],
+        has_ranks=parts[0].has_ranks,
     )
 
 
@@ -181,6 +191,7 @@ def keep_judged_rows(rows: RankedRows, index: PairIndex, position: Mapping[str, 
     sure[sure] = rows.documents.equal(row[sure], index.documents, judgment[sure])
     row, judgment = row[sure], judgment[sure]
     order = _order_by_score(rows, stable=not by_id)
+    contradicted = _find_contradicted_queries(rows, order)
     if by_id and order.group is not None:
         order = _order_ties_by_id(rows, order, order.group[order.positions()[row]])
     judgment_at = np.full(order.row.size, -1)
@@ -198,6 +209,7 @@ def keep_judged_rows(rows: RankedRows, index: PairIndex, position: Mapping[str, 
         tied_from=(tied_from - before).astype(np.int32),
         tied_to=(tied_to - before).astype(np.int32),
         judgment=judgment_at[at],
+        contradicted=contradicted,
     )
 
 
@@ -205,6 +217,7 @@ def keep_first_rows(rows: RankedRows, depth: int | None, *, by_id: bool) -> Firs
     """The first ``depth`` documents of every ranking (None: all), with their ids."""
     _refuse_repeated_documents(rows, rows.compute_pair_keys(np.arange(len(rows.queries))))
     order = _order_by_score(rows, stable=not by_id)
+    contradicted = _find_contradicted_queries(rows, order)
     kept, at = rows.count, np.arange(rows.score.size)
     if depth is not None and kept.max(initial=0) > depth:
         at = at[at - np.repeat(rows.first[:-1], kept) < depth]
@@ -217,7 +230,8 @@ def keep_first_rows(rows: RankedRows, depth: int | None, *, by_id: bool) -> Firs
         first, last = order.find_ties(at)
         ties = Ties((first - before).astype(np.int32), (last - before).astype(np.int32))
     row = order.row[at]
-    return FirstRows(rows.queries, rows.count, kept, _read_scores(rows, order, row), rows.documents.copy(row), ties)
+    score, documents = _read_scores(rows, order, row), rows.documents.copy(row)
+    return FirstRows(rows.queries, rows.count, kept, score, documents, ties, contradicted)
 
 
 def keep_first_of_columns(
@@ -316,6 +330,52 @@ def _order_by_score(rows: RankedRows, *, stable: bool) -> _Order:
     np.equal(in_order[1:], in_order[:-1], out=tied[1:])
     tied[rows.first[:-1]] = False
     return _Order(row, tied, score, np.cumsum(~tied) - 1 if tied.any() else None, is_unchanged)
+
+
+TOP = 10
+"""Documents of each query whose ranks are compared with the order of their scores. All would take a tenth more time."""
+_TOP_ROWS = np.arange(TOP)
+_FEW_ROWS, _MOST_COMPARED = 20_000, 0.05
+"""In a piece with more rows, at most this share of them is compared, unless a contradiction is among them."""
+
+
+def _find_contradicted_queries(rows: RankedRows, order: _Order) -> list[str]:
+    """The queries that have, among their first documents, a lower rank for a lower score."""
+    if not rows.has_ranks:
+        return []
+    queries = np.arange(len(rows.queries))
+    step = 1
+    if rows.score.size > _FEW_ROWS:
+        step += int(queries.size * TOP / (_MOST_COMPARED * rows.score.size))
+    found = _compare_ranks(rows, order, queries[::step])
+    if found.size and step > 1:
+        found = _compare_ranks(rows, order, queries)
+    return [rows.queries[query] for query in found.tolist()]
+
+
+def _compare_ranks(rows: RankedRows, order: _Order, queries: Integers) -> Integers:
+    """Those of some queries whose ranks contradict the scores."""
+    # a row for each query; a shorter one repeats its last document
+    at = np.minimum(rows.first[queries, None] + _TOP_ROWS, rows.first[queries + 1, None] - 1)
+    row = at if order.is_unchanged else order.row[at]
+    rank = trim_blanks(rows.chunk, rows.document.end[row] + 1, rows.number.start[row] - 1)
+    # of digits, the big-endian words compare as the numbers do, but for zeros in front
+    words = rows.chunk.windows(1)[rank.end].view(">u8") & KEEP_FIRST.take(rank.length, mode="clip")
+    falls = np.flatnonzero((words[:, 1:] < words[:, :-1]).any(axis=1))
+    if falls.size:  # read as numbers
+        numbers = read_numbers(rows.chunk, Span(rank.start[falls].ravel(), rank.end[falls].ravel()), "rank").value
+        ranks = numbers.reshape(falls.size, TOP)
+        falls = falls[((ranks[:, 1:] < ranks[:, :-1]) & ~order.tied[at[falls, 1:]]).any(axis=1)]
+    return queries[falls]
+
+
+def trim_blanks(chunk: Chunk, start: Integers, end: Integers) -> Span:
+    """The tokens without the blanks around them."""
+    while (blank := chunk.text[start] <= SPACE).any():
+        start = start + blank
+    while (blank := chunk.text[end - 1] <= SPACE).any():
+        end = end - blank
+    return Span(start, end)
 
 
 def _sort_queries(score: Floats, first: Integers, stable: bool) -> tuple[Integers, bool]:

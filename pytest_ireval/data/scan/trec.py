@@ -12,9 +12,9 @@ from pytest_ireval.data.scan.chunks import SHOWN_LINES, BadLine, BadLines, Chunk
 from pytest_ireval.data.scan.columns import find_columns
 from pytest_ireval.data.scan.ids import Ids, concatenate_ids
 from pytest_ireval.data.scan.keys import find_group_starts
-from pytest_ireval.data.scan.numbers import Numbers, read_exactly, read_numbers, refuse_fractions
+from pytest_ireval.data.scan.numbers import DECIMAL, Numbers, read_exactly, read_numbers, refuse_fractions
 from pytest_ireval.data.scan.pieces import Layout, Pieces
-from pytest_ireval.data.scan.rows import ParsedRows
+from pytest_ireval.data.scan.rows import ParsedRows, trim_blanks
 from pytest_ireval.errors import quote
 from pytest_ireval.progress import Progress
 
@@ -34,10 +34,56 @@ def _find_columns(chunk: Chunk, width: int, wanted: Sequence[int], allowed: str,
 def parse_trec_rankings(chunk: Chunk, at: int = 0) -> ParsedRows:  # noqa: ARG001 - every line stands alone
     allowed = f"a rankings file has 6 columns or more, separated by spaces or tabs: {RANKING_COLUMNS}"
     query, document, number = _find_columns(chunk, 6, (0, 2, 4), allowed, exact=False)
+    _refuse_blank_ids(chunk, query, document)
     _refuse_misplaced_columns(chunk, document)
-    return ParsedRows(
-        Ids(chunk, query), Ids(chunk, document), number, read_numbers(chunk, number, "score"), query.start
-    )
+    _refuse_words_as_ranks(chunk, document, number)
+    score = read_numbers(chunk, number, "score")
+    return ParsedRows(Ids(chunk, query), Ids(chunk, document), number, score, query.start, has_ranks=True)
+
+
+def _refuse_words_as_ranks(chunk: Chunk, document: Span, number: Span) -> None:
+    """Refuse ranks that are no numbers: an id with a blank has moved the columns.
+
+    A rank is between the document and the score; nearly always one blank and then a digit follow the document.
+    """
+    first = chunk.text[1:].take(document.end)
+    first -= np.uint8(ord("0"))
+    if first.max(initial=0) <= 9:
+        return
+    odd = np.flatnonzero(first > 9)
+    lines = []
+    rank = trim_blanks(chunk, document.end[odd], number.start[odd])
+    begin = chunk.text[rank.start]
+    for row in np.flatnonzero(begin - np.uint8(ord("0")) > 9).tolist():
+        token = chunk.token(int(rank.start[row]), int(rank.end[row]))
+        if not DECIMAL.fullmatch(token):
+            complaint = f"rank {quote(token.decode())} is not a number: does an id contain a space?"
+            lines.append(BadLine(int(rank.start[row]), complaint))
+    if lines:
+        raise BadLines(lines[:SHOWN_LINES], max(0, len(lines) - SHOWN_LINES))
+
+
+def _refuse_blank_ids(chunk: Chunk, *columns: Span) -> None:
+    """Refuse ids of nothing but blanks beyond ASCII, such as a no-break space: the id is missing there."""
+    for ids in columns if not chunk.is_ascii else ():
+        first = chunk.text[ids.start]
+        rows = np.flatnonzero((first == 0xC2) | ((first >= 0xE1) & (first <= 0xE3)))  # such blanks begin with
+        second = chunk.text[ids.start[rows] + 1]
+        rows = rows[(second == 0x80) | (second == 0x81) | (second == 0x85) | (second == 0x9A) | (second == 0xA0)]
+        blank = [
+            row
+            for row, token in zip(rows.tolist(), chunk.tokens(ids.at(rows)), strict=True)
+            if token.decode().isspace()
+        ]
+        if blank:
+            lines = [
+                BadLine(
+                    int(ids.start[row]),
+                    f"{chunk.token(int(ids.start[row]), int(ids.end[row])).decode()!r} is not an id",
+                )
+                for row in blank[:SHOWN_LINES]
+            ]
+            raise BadLines(lines, len(blank) - len(lines))
 
 
 def _refuse_misplaced_columns(chunk: Chunk, document: Span) -> None:
@@ -53,6 +99,7 @@ def _refuse_misplaced_columns(chunk: Chunk, document: Span) -> None:
 def _parse_msmarco_rankings(chunk: Chunk, at: int) -> ParsedRows:  # noqa: ARG001 - every line stands alone
     allowed = f"a run of MS MARCO has 3 columns, separated by tabs or spaces: {MSMARCO_COLUMNS}"
     query, document, number = _find_columns(chunk, 3, range(3), allowed)
+    _refuse_blank_ids(chunk, query, document)
     rank, inexact = read_numbers(chunk, number, "rank")
     wrong = np.flatnonzero((rank < 1) | (rank != np.floor(rank)))
     if wrong.size:
@@ -114,6 +161,7 @@ class JudgmentColumns:
     def _take(self, chunk: Chunk, at: int, final: bool) -> int:  # noqa: ARG002 - every line stands alone
         allowed = f"a judgments file has 4 columns, separated by spaces or tabs: {JUDGMENT_COLUMNS}"
         query, iteration, document, grade = _find_columns(chunk, 4, range(4), allowed)
+        _refuse_blank_ids(chunk, query, document)
         if query.start.size:
             if len(self.iterations) <= self.most_iterations:
                 starts = find_group_starts(chunk, iteration)
