@@ -153,10 +153,18 @@ def compute_deviations(searches: Searches) -> Floats:
     This is its click rate less the mean click rate of the ranks at which it was shown, over all queries.
     E. Agichtein et al. 2006, Learning user interaction models for predicting web search result preferences, SIGIR.
     """
-    pairs = searches.pairs
+    return (searches.pairs.clicks - expect_clicks_of_ranks(searches)) / searches.pairs.shown
+
+
+def expect_clicks_of_ranks(searches: Searches) -> Floats:
+    """For each pair of query and document, the clicks that any document gets at the ranks at which it was shown."""
     shown, clicks = searches.by_rank
-    usual = np.bincount(pairs.number, searches.times * (clicks / shown)[searches.rank - 1], pairs.shown.size)
-    return (pairs.clicks - usual) / pairs.shown
+    return sum_by_pair(searches, (clicks / shown)[searches.rank - 1])
+
+
+def sum_by_pair(searches: Searches, chance: Floats) -> Floats:
+    """For each pair of query and document, the sum of a chance of each showing."""
+    return np.bincount(searches.pairs.number, searches.times * chance, searches.pairs.shown.size).astype(np.float64)
 
 
 class Preferences(NamedTuple):

@@ -7,7 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from itertools import zip_longest
 from math import inf
 from typing import Any, get_args
@@ -29,6 +29,7 @@ from pytest_ireval.cli.comparison_views import (
     mark_beaten,
     render_page,
 )
+from pytest_ireval.cli.contingency import CONTINGENCY_METRICS, count_contingency, make_contingency_rows
 from pytest_ireval.cli.evaluate_command import format_figure
 from pytest_ireval.cli.options import (
     METRICS,
@@ -65,6 +66,7 @@ def _format_markdown(comparison: Comparison, view: View) -> str:
     ]
     tables = [
         (2, [list(map(_escape_cell, header)), *rows]),
+        (3, _escape_cells(make_contingency_rows(view.contingency, signs))),
         (2, _escape_cells(make_pair_rows(comparison, every=view.every_pair))),
         (2, _escape_cells(make_extreme_rows(comparison))),
     ]
@@ -96,7 +98,10 @@ def _format_markdown_table(rows: list[list[str]], left: int) -> str:
 
 
 def _format_json(comparison: Comparison, view: View) -> str:
-    return json.dumps(comparison.to_dict(per_query=view.per_query)) + "\n"
+    content = comparison.to_dict(per_query=view.per_query)
+    if view.contingency:
+        content["contingency"] = {name: asdict(table) for name, table in view.contingency.items()}
+    return json.dumps(content) + "\n"
 
 
 PAIR_COLUMNS = tuple(field.name for field in fields(Pair) if field.name not in ("ranking", "other", "gains", "drops"))
@@ -126,6 +131,9 @@ def _make_csv_rows(comparison: Comparison, view: View) -> Iterator[dict[str, Any
             figures = {column: getattr(pair, column) for column in PAIR_COLUMNS}
             names = {"metric": metric.name, "ranking": pair.ranking, "other": pair.other}
             yield {**names, "paired": metric.units, **figures}
+    for name, table in view.contingency.items():
+        for count, value in asdict(table).items():
+            yield {"metric": count, "ranking": name, "value": value}
 
 
 def _format_html(comparison: Comparison, view: View) -> str:
@@ -168,6 +176,11 @@ _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]
 @click.option("--extremes", default=3, type=click.IntRange(0), help="Number of the greatest gains and drops to list.")
 @click.option("--per-query", is_flag=True, help="Show the values of every query.")
 @click.option("--format", "form", default="table", type=click.Choice(list(_FORMATS)), help="The output format.")
+@click.option(
+    "--contingency",
+    is_flag=True,
+    help="Count the documents that are relevant or not, and retrieved or not; --collection gives the last of the four.",
+)
 @svg_option("Draw two RANKINGS: recall-precision curves, and the change of each query.")
 @format_options("judgments", "rankings")
 @timings_of_each_option
@@ -178,6 +191,7 @@ def command(
     metrics: tuple[str, ...],
     form: str,
     svg: str | None,
+    contingency: bool,
     per_query: bool,
     pairs: bool,
     sort: str | None,
@@ -211,8 +225,8 @@ def command(
     in_dialect = registry.in_dialect(policies.dialect)
     compared = list(map(str, in_dialect.parse_metrics(wanted)))
     first = _find_sort_metric(sort, compared, in_dialect)
-    drawn = registry.parse_metrics(CURVE_METRICS) if svg is not None else []
-    more = [metric for metric in drawn if str(metric) not in compared]
+    extra = [*(CURVE_METRICS if svg is not None else ()), *(CONTINGENCY_METRICS if contingency else ())]
+    more = [metric for name in extra for metric in registry.parse_metrics([name]) if str(metric) not in compared]
     with ProgressBar() as progress:
         comparison = compare(
             judgments,
@@ -236,15 +250,17 @@ def command(
         from pytest_ireval.report.charts.drawing import draw_file  # imports Jinja, which most runs do not need
 
         replace_files({svg: [draw_file(make_comparison_chart(comparison, compared))]})
-        comparison = _keep_metrics(comparison, compared)
-    view = View(_order_rankings(comparison, first), get_terminal_width(), per_query=per_query, every_pair=pairs)
+    order = _order_rankings(comparison, first)
+    counts = {name: count_contingency(comparison.rankings[name]) for name in order if contingency}
+    comparison = _keep_metrics(comparison, compared)
+    view = View(order, get_terminal_width(), per_query=per_query, every_pair=pairs, contingency=counts)
     click.echo(_replace_triangles(_FORMATS[form](comparison, view)), nl=False)
     if svg is not None:
         click.echo(f"wrote {svg}", err=True)
 
 
 def _keep_metrics(comparison: Comparison, names: Sequence[str]) -> Comparison:
-    """Without the metrics that only the picture needs."""
+    """Without the metrics that only the picture or the counts need."""
     rankings = {
         name: replace(evaluation, metrics=tuple(metric for metric in evaluation.metrics if metric.name in names))
         for name, evaluation in comparison.rankings.items()

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from string import ascii_letters
 from typing import Any
 
+from pytest_ireval.cli.contingency import Contingency, make_contingency_rows
 from pytest_ireval.cli.evaluate_command import describe_policies, describe_queries, describe_relevance, format_figure
 from pytest_ireval.results.comparison import Change, Comparison, MetricComparison, Pair
 from pytest_ireval.results.evaluation import UNITS, describe_ties
-from pytest_ireval.text_table import escape_unprintable, format_stacked_tables, measure_width
+from pytest_ireval.text_table import escape_unprintable, format_stacked_tables, format_table, measure_width
 from pytest_ireval.words import format_count, pluralize
 
 
@@ -24,11 +25,18 @@ class View:
     width: int = 80
     per_query: bool = False
     every_pair: bool = False
+    contingency: Mapping[str, Contingency] = field(default_factory=dict)
+    """By ranking, its counts of documents, if they are to be shown."""
 
 
 def format_comparison(comparison: Comparison, view: View) -> str:
     """Everything below each other, the leaderboard first."""
-    parts = [_format_leaderboard(comparison, view), _format_pairs(comparison, view), _format_extremes(comparison, view)]
+    parts = [
+        _format_leaderboard(comparison, view),
+        _format_contingency(comparison, view),
+        _format_pairs(comparison, view),
+        _format_extremes(comparison, view),
+    ]
     if view.per_query:
         parts += [_format_values(comparison, metric, view) for metric in comparison.metrics]
     parts.append(
@@ -54,6 +62,11 @@ def _format_leaderboard(comparison: Comparison, view: View) -> str:
     cells = zip(*(column[1:] for column in columns), strict=True)
     rows = [[signs[n], name, *row] for n, name, row in zip(view.order, names, cells, strict=True)]
     return format_stacked_tables(["", "ranking", *(column[0] for column in columns)], rows, (), 2, view.width)
+
+
+def _format_contingency(comparison: Comparison, view: View) -> str:
+    header, *rows = make_contingency_rows(view.contingency, assign_letters(comparison))
+    return format_table(header, rows, (3, 4)) if rows else ""
 
 
 def _format_column(comparison: Comparison, metric: MetricComparison, order: Sequence[str]) -> list[str]:
@@ -309,11 +322,12 @@ def render_page(comparison: Comparison, view: View) -> str:
 
     style, script = (Asset(read_asset(name)) for name in ("comparison.css", "comparison.js"))
     only = "base-uri 'none'; form-action 'none'"
-    tables = {}
+    tables, signs = {}, assign_letters(comparison)
     notes = [*collect_comparison_notes(comparison, best="bold", every_pair=view.every_pair)]
     if len(comparison.rankings) <= LETTERS:
         pairs, queries = [*make_pair_rows(comparison, every=view.every_pair)], [*make_extreme_rows(comparison)]
-        tables = {"Differences": pairs, "Queries that changed most": queries}
+        documents = [*make_contingency_rows(view.contingency, signs)]
+        tables = {"Documents": documents, "Differences": pairs, "Queries that changed most": queries}
     else:
         notes.append("the page shows pairs of up to 52 rankings only; --format csv has all pairs")
     return (

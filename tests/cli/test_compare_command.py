@@ -292,3 +292,30 @@ def test_two_rankings_are_drawn(ireval, files):
     assert {path.get("class") for path in parts[0].findall("{*}path")} >= {"curve now", "curve r-precision now"}
     bars = [bar.text for bar in parts[1].findall(".//{*}path/{*}title")]
     assert sorted(bars) == [*(f"q{i}: 0.500 → 1.000" for i in range(6)), "q7: 0.250 → 0.500"]
+
+
+def test_one_call_counts_relevant_and_retrieved_documents_of_two_systems(ireval, tmp_path):
+    """The two systems of the text processing lectures: 25 and 15 retrieved, of 28 relevant ones 16 and 12."""
+    write_judgments(tmp_path / "judgments", {"q": {f"r{i}": 1 for i in range(28)}})
+    for name, hits, others in (("one", 16, 9), ("two", 12, 3)):
+        documents = [*(f"r{i}" for i in range(hits)), *(f"n{i}" for i in range(others))]
+        write_rankings(tmp_path / name, {"q": documents})
+    call = ("compare", *(tmp_path / name for name in ("judgments", "one", "two")), "-m", "SetP", "--contingency")
+
+    text = ireval(*call, "--collection", "1000").out
+    data = json.loads(ireval(*call, "--format", "json").out)
+
+    assert (
+        "   ranking  documents      relevant  not relevant\n"
+        "a  one      retrieved            16             9\n"
+        "            not retrieved        12           963\n"
+        "b  two      retrieved            12             3\n"
+        "            not retrieved        16           969\n"
+    ) in text
+    assert list(data["metrics"]) == ["SetP"]
+    assert data["contingency"]["two"] == {
+        "relevant_retrieved": 12,
+        "other_retrieved": 3,
+        "relevant_missed": 16,
+        "other_missed": None,
+    }

@@ -54,6 +54,29 @@ def test_programs_get_all_tables(ireval, few):
     assert [(each["table"], each["policy"]) for each in table][-1] == ("preferences", "last-click")
 
 
+def test_clicks_that_deviate_most_from_the_expected_ones_are_printed(ireval, write):
+    log = "query\tdocuments\tclicks\tsession\n" + "".join(
+        f"{query}\t{shown}\t{clicked if i < times else ''}\t{query}{i}-{clicked}\n"
+        for query, shown, clicked, times in (("q1", "a b", "a", 8), ("q2", "d e", "d", 2), ("q2", "d e", "e", 6))
+        for i in range(10)
+    )
+    by_rank = json.loads(ireval("clicks", write("log.tsv", log), "--deviations", "3", "--format", "json").out)
+    by_model = ireval("clicks", "log.tsv", "--model", "position", "--min-impressions", "1", "--deviations", "1").out
+
+    deviating = {row["document"]: row for row in by_rank["deviations"]}
+    assert list(deviating) == ["a", "d", "b"]
+    assert deviating["d"] == {
+        "query": "q2",
+        "document": "d",
+        "shown": 20,
+        "clicks": 2,
+        "expected": pytest.approx(20 * 10 / 30),
+        "deviation": pytest.approx((2 - 20 * 10 / 30) / 20),
+    }
+    assert "Clicks that deviate most from those expected by the model position" in by_model
+    assert "deviations" not in json.loads(ireval("clicks", "log.tsv", "--format", "json").out)
+
+
 def test_estimates_of_a_model_are_grades_and_the_best_are_first(ireval, few):
     said = ireval("clicks", few, "--model", "cascade", "--prior", "0", "--thresholds", "0.2,0.7", "--to", "new.tsv").out
 

@@ -42,6 +42,28 @@ class TestBatchMeasures:
         assert value("nDCG(discount='jarvelin', ideal='retrieved')@5", [2, 0, 0, 3, 0]) == pytest.approx(0.7)
 
 
+class TestLectures:
+    """Texts 001 and 002: precision at standard levels of recall."""
+
+    MAP_1, MAP_2 = [1, 0, 1, 0, 0, 1, 0, 0, 1, 1], [0, 1, 0, 0, 1, 0, 1, 0, 0, 0]
+
+    def test_interpolated_precision_needs_the_level_of_recall_itself(self):
+        first = [value(f"IPrec@{level / 10}", self.MAP_1) for level in range(11)]
+        second = [value(f"IPrec@{level / 10}", self.MAP_2) for level in range(11)]
+
+        assert first == pytest.approx([1, 1, 1, 2 / 3, 2 / 3, *[0.5] * 6])
+        assert second == pytest.approx([*[0.5] * 4, *[3 / 7] * 7])  # recall 0.4 of 3 documents takes two, not one
+        assert value("IPrecAvg", self.MAP_2) == pytest.approx(sum(second) / 11)
+
+    def test_a_level_that_is_not_reached_counts_0_so_that_the_average_is_485_and_not_the_printed_439(self):
+        fourth = [0, 1, 1, 0, 0, 1, 0, 1, 0, 0]  # four of five are found
+
+        assert value("IPrecAvg", fourth, [1]) == pytest.approx((5 * 2 / 3 + 4 / 2) / 11)
+
+    def test_interpolated_average_precision(self):
+        assert value("IPrecAvg", [0, 1, 1, 0, 0, 1, 1, 1, 0, 0]) == pytest.approx(0.644, abs=5e-4)
+
+
 class TestSurveyOfGradedMetrics:
     """Text 004."""
 

@@ -10,6 +10,7 @@ from statistics import median
 from typing import NamedTuple
 
 import click
+import numpy as np
 
 from pytest_ireval import InputError, IrevalError, Queries, read_queries, write_judgments, write_queries
 from pytest_ireval.cli.options import (
@@ -23,10 +24,17 @@ from pytest_ireval.cli.options import (
 from pytest_ireval.cli.sheets import Row, Sheet, list_first, print_sheets, sheet_format
 from pytest_ireval.plugin_api import Curve, CurvePanel, Problem, did_you_mean, draw_curves, format_count
 from pytest_ireval.tables import write_files, write_table
+from pytest_ireval_judgments.arrays import Floats
 from pytest_ireval_judgments.click_logs import ClickLog, read_clicks
-from pytest_ireval_judgments.click_models import MODELS, hold_out, make_judgments, measure_fit
+from pytest_ireval_judgments.click_models import MODELS, hold_out, make_judgments, measure_fit, predict_clicks
 from pytest_ireval_judgments.click_policies import ClickPolicy
-from pytest_ireval_judgments.clicks import Searches, collect_preferences, select_queries
+from pytest_ireval_judgments.clicks import (
+    Searches,
+    collect_preferences,
+    expect_clicks_of_ranks,
+    select_queries,
+    sum_by_pair,
+)
 from pytest_ireval_judgments.sampling import normalize
 
 SHOWN_RANKS = 10
@@ -54,6 +62,7 @@ class _Options(NamedTuple):
     min_impressions: int
     min_support: int
     min_deviation: float | None
+    deviations: int
     prior: float
     thresholds: tuple[float, ...]
     holdout: float
@@ -80,6 +89,13 @@ class _Options(NamedTuple):
     "--min-deviation",
     type=click.FloatRange(-1, 1),
     help="With --policy: ignore clicks on documents whose click rate exceeds that of their ranks by less.",
+)
+@click.option(
+    "--deviations",
+    default=0,
+    metavar="N",
+    type=click.IntRange(0),
+    help="Print the N documents whose clicks deviate most from those expected: by their ranks, or by the model.",
 )
 @click.option(
     "--prior",
@@ -127,6 +143,7 @@ def command(
     min_impressions: int,
     min_support: int,
     min_deviation: float | None,
+    deviations: int,
     prior: float,
     thresholds: tuple[float, ...],
     holdout: float,
@@ -148,7 +165,7 @@ def command(
     refuse_same_file([*logs, queries], targets)
     _refuse_targets(target, TABLES if model is None else TABLES + TREC, [*targets.values()], force)
     found = None if policy is None else _find_policy(policy, suites)
-    numbers = (min_impressions, min_support, min_deviation, prior, thresholds, holdout, seed)
+    numbers = (min_impressions, min_support, min_deviation, deviations, prior, thresholds, holdout, seed)
     wanted = _Options(model, found, target, queries_to, *numbers)
     with ProgressBar() as progress:
         log = read_clicks(logs, drop_invalid=invalid == "drop", progress=progress)
@@ -168,6 +185,8 @@ def command(
         notes = _describe_log(log)
         if lacking:
             notes.append(f"{format_count(len(lacking), 'query')} of {queries} not in the log: {list_first(lacking)}")
+        if deviations and model is None:
+            sheets.append(_make_deviation_sheet(searches, expect_clicks_of_ranks(searches), wanted))
         if model is not None or found is not None:
             make = _write_judgments if model is not None else _write_preferences
             sheets += make(searches, wanted, left_out, notes, progress)
@@ -216,6 +235,28 @@ def _make_rank_sheet(searches: Searches) -> Sheet:
     return Sheet("ranks", rows, about, shown=rows[:SHOWN_RANKS])
 
 
+def _make_deviation_sheet(searches: Searches, expected: Floats, wanted: _Options) -> Sheet:
+    """The documents, of those shown often enough, whose clicks are farthest from the ``expected`` ones."""
+    pairs = searches.pairs
+    deviation = (pairs.clicks - expected) / pairs.shown
+    often = np.flatnonzero(pairs.shown >= wanted.min_impressions)
+    places = often[np.argsort(-np.abs(deviation[often]), kind="stable")][: wanted.deviations]
+    rows: list[Row] = [
+        {
+            "query": searches.queries[int(pairs.query[place])],
+            "document": searches.documents[int(pairs.document[place])],
+            "shown": int(pairs.shown[place]),
+            "clicks": int(pairs.clicks[place]),
+            "expected": float(expected[place]),
+            "deviation": float(deviation[place]),
+        }
+        for place in places.tolist()
+    ]
+    by = "the click rates of their ranks" if wanted.model is None else f"the model {wanted.model}"
+    about = f"Clicks that deviate most from those expected by {by} (deviation: difference for each time shown):"
+    return Sheet("deviations", rows, about)
+
+
 def _describe_log(log: ClickLog) -> list[str]:
     notes = [f"read {format_count(log.lines, 'line')}"]
     if log.span is not None:
@@ -254,6 +295,8 @@ def _write_judgments(
     else:
         notes.append("models are not compared: too few searches to hold some out")
     model = MODELS[str(wanted.model)](searches, wanted.prior, progress)
+    if wanted.deviations:
+        yield _make_deviation_sheet(searches, sum_by_pair(searches, predict_clicks(model, searches)), wanted)
     found = make_judgments(searches, model, wanted.thresholds, wanted.min_impressions)
     if found.rare:
         reason = f"documents that users examined fewer than {format_count(wanted.min_impressions, 'time')} for a query"
