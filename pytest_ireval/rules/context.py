@@ -19,23 +19,23 @@ from pytest_ireval.statistics.differences import Floats, Mask
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """Current values of the units that count, which are queries, sessions or the whole run."""
+    """Current values of the units that count: queries, sessions or the whole run. Arrays have an entry for each."""
 
     all_names: tuple[str, ...]
-    """Of all units, counting or not."""
+    """Names of all units, counting or not: the ids of the queries of the suite."""
     rows: Integers
-    """The rows of those that count among all units."""
+    """The row of each unit that counts among all units."""
     current: Floats
 
     @property
     def names(self) -> list[str]:
-        """Of those that count."""
+        """Names of those that count."""
         return [self.all_names[row] for row in self.rows.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
 class PairedValues(Values):
-    """Values of the units that count on both sides; with the fields of ``Values``."""
+    """Values of the units that count on both sides, with the fields of ``Values``."""
 
     baseline: Floats
 
@@ -50,11 +50,15 @@ class RuleContext:
     """The data that one check looks at, without waived queries."""
 
     population: Population
+    """The queries, with judgments, weights and waivers."""
     current: Side
+    """The current rankings, scored: ``context.current.documents("q01")`` lists those of a query."""
     baseline: Side | None
     """What the rule compares with: the stored baseline, or what ``against`` names. None for other rules."""
     part: Part
+    """The part of the rule that is checked; ``part.item`` is what ``parts`` stored there."""
     slice: Slice = WHOLE
+    """The slice that is checked; ``str(context.slice)`` is its name for messages."""
     stored: Side | None = None
     """The stored baseline, for rules that do not compare but ask what is known; None where there is none."""
     effects: Effects = field(default_factory=NoEffects)
@@ -84,7 +88,7 @@ class RuleContext:
         return Values(current.names, rows, current.values[rows])
 
     def paired_values(self) -> PairedValues:
-        """Values of units that have one on both sides, with the fields of ``context.values()``."""
+        """The values of units that have one on both sides."""
         current, baseline = self._find_scores(self.current), self._find_scores(self._compared_side)
         old_values = baseline.values
         if current.names != baseline.names:

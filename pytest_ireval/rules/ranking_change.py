@@ -58,6 +58,7 @@ class RankingChange:
     current_side: Side
     baseline_side: Side
     metric: Metric | None = None
+    """The metric of the first red rule; None without one."""
     source_changed: bool = False
     """True if the suite describes its source in other words than the baseline's."""
     document_texts: DocumentTexts = field(default_factory=DocumentTexts)

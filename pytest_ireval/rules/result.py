@@ -28,6 +28,7 @@ class RuleResult:
     more_queries: int = 0
     """The number of queries that ``queries`` leaves out."""
     queries_title: str = "worst queries"
+    """The title of the list of queries."""
     numbers: Mapping[str, float] = field(default_factory=dict)
     """For programs; those of a change within a tolerance are added."""
     sentence: str = ""

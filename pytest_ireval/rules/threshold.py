@@ -29,7 +29,6 @@ from pytest_ireval.suite.suite import STORED
 from pytest_ireval.words import choose_decimals
 
 FIGURE_PATTERN = re.compile(r"mean|min|max|median|p\d{1,2}(\.\d+)?")
-PERCENTILE_NOTE = "a percentile is linear between the two nearest values (type 7 of Hyndman and Fan)"
 FIGURES_IN_WORDS = "mean, min, max, median, p1 to p99"
 
 
@@ -180,7 +179,6 @@ def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  #
     excludes_worst = len(limit.bounds) == 1 and limit.bounds[0].sign.startswith(">") == (context.sign > 0)
     lowest = list_lowest_values(context, values, failed=failed, first=outside if outside and excludes_worst else None)
     bounds = {"min" if bound.sign[0] == ">" else "max": float(bound.value) for bound in limit.bounds}
-    is_percentile = bool(FIGURE_PATTERN.fullmatch(aggregate)) and aggregate not in ("mean", "min", "max")
     queries, are = format_queries(context, values.current.size), "is" if outside == 1 else "are"
     return RuleResult(
         "fail" if failed else "pass",
@@ -191,7 +189,6 @@ def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  #
         queries_title="lowest queries" if context.sign > 0 else "highest queries",
         numbers={"value": value, **bounds},
         sentence=f"{outside} of {queries} {are} outside {limit}.",
-        statistics=(PERCENTILE_NOTE,) if is_percentile else (),
     )
 
 

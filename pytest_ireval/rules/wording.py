@@ -1,4 +1,4 @@
-"""Phrases that several rules share."""
+"""Phrases of rules about metrics, queries and evidence."""
 
 from __future__ import annotations
 
