@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from pytest_ireval.errors import IrevalError, make_exception_problem
 from pytest_ireval.gate.collect import Inputs
@@ -40,16 +41,16 @@ def explain_outcomes(
     with_facts, to_judge = list_documents_to_judge(scores, checks, outcomes, run_diagnoses.causes)
     documents = collect_query_documents(scores, with_facts)
     explained = point_to_documents(scores, with_facts, documents)
-    engine, engine_notes = ask_engine(inputs, explained, documents)
+    engine = ask_engine(inputs, explained, documents)
     unknown = describe_unknown_fields(inputs.current.unknown_fields)
     named = any(unknown in cause.headline for cause in run_diagnoses.causes)
     return ExplainedOutcomes(
         outcomes=explained,
         causes=run_diagnoses.causes,
         documents=documents,
-        engine=engine,
+        engine=engine.explanations,
         to_judge=to_judge,
-        notes=(*([unknown] if unknown and not named else []), *run_diagnoses.complaints, *engine_notes),
+        notes=(*([unknown] if unknown and not named else []), *run_diagnoses.complaints, *engine.notes),
     )
 
 
@@ -58,10 +59,16 @@ MOST_LINES, MOST_LETTERS, MOST_SECONDS = 40, 200, 60.0
 """The size of an explanation, and how long the source may take for it."""
 
 
-def ask_engine(
-    inputs: Inputs, outcomes: Sequence[Outcome], documents: Sequence[QueryDocuments]
-) -> tuple[tuple[EngineExplanation, ...], tuple[str, ...]]:
-    """Ask the source why documents that moved have their scores, if a rule fails; and a note if it does not say."""
+class EngineAnswers(NamedTuple):
+    """What the source says of the scores of documents."""
+
+    explanations: tuple[EngineExplanation, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Why it does not say more."""
+
+
+def ask_engine(inputs: Inputs, outcomes: Sequence[Outcome], documents: Sequence[QueryDocuments]) -> EngineAnswers:
+    """Ask the source why documents that moved have their scores, if a rule fails."""
     source, there = inputs.suite.source, {each.query: each for each in documents}
     explain = source.kind.explain if source is not None else None
     red = dict.fromkeys(each.query for outcome in outcomes if outcome.verdict == "fail" for each in outcome.queries)
@@ -71,11 +78,12 @@ def ask_engine(
         for placed in _moved_most(there[query], inputs.suite.depth)
     ]
     if source is None or explain is None or not pairs:
-        return (), ()
+        return EngineAnswers()
     documents_keys = inputs.suite.documents
     if documents_keys.spans is not None or documents_keys.collapse:
         wanted = getattr(source.options, "explain", True)
-        return (), ("explain has no effect with documents: spans or collapse: the index has other ids",) * wanted
+        note = "explain has no effect with documents: spans or collapse: the index has other ids"
+        return EngineAnswers(notes=(note,) if wanted else ())
     from pytest_ireval.sources.calls import make_calls
     from pytest_ireval.sources.live.exchange import AttemptError  # which most runs can do without
 
@@ -95,12 +103,13 @@ def ask_engine(
         if answer.value
     )
     if not answers[-1].failed:
-        return found, ()
+        return EngineAnswers(found)
     query, placed = pairs[len(answers) - 1]
     error = answers[-1].error or AttemptError(f"no answer in {MOST_SECONDS:g}s")
     known = isinstance(error, IrevalError | AttemptError)
     why = " ".join((str(error) if known else make_exception_problem("it", error).complaint).split())
-    return found, (f"the source does not explain document {placed.document} of query {query}: {why}",)
+    note = f"the source does not explain document {placed.document} of query {query}: {why}"
+    return EngineAnswers(found, (note,))
 
 
 def _moved_most(documents: QueryDocuments, depth: int) -> list[Placed]:

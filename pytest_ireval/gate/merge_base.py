@@ -9,7 +9,7 @@ from pytest_ireval.baseline.record import Baseline
 from pytest_ireval.errors import BaselineError, BaselineMisfitError, Problem, format_inline
 from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.score_rankings import find_unknown_queries, score_rankings, share_queries
-from pytest_ireval.gate.stored_metrics import PLAIN, find_lacks, split_times
+from pytest_ireval.gate.stored_metrics import find_lacks, read_definition
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.repositories.tree import BaseRef
 from pytest_ireval.rules.planning import compares_with_baseline
@@ -78,15 +78,15 @@ def refuse_too_little(suite: Suite, metric: Metric, at: BaselineAtBase, stored: 
         return
     cutoff = metric.settings.get("cutoff")
     wanted = min(cutoff, suite.depth) if isinstance(cutoff, int) else suite.depth
-    documents = split_times(stored.fingerprints.documents)[0]
+    documents = read_definition(stored.fingerprints.documents)
     for baseline, where in ((at.baseline, f"at {at.base}"), (stored, "of this branch")):
-        then = split_times(baseline.fingerprints.documents)[0]
+        then = read_definition(baseline.fingerprints.documents)
         if baseline.depth < wanted:
             complaint = (
                 f"the baseline {where} holds {baseline.depth} documents of each query, and {metric} looks at {wanted}"
             )
         elif then != documents:
-            complaint = f"the baseline {where} was accepted with {then or PLAIN}, and that of this branch otherwise"
+            complaint = f"the baseline {where} was accepted with {then}, and that of this branch otherwise"
         else:
             continue
         raise BaselineMisfitError(Problem(complaint, suggestion=ON_ITS_OWN))

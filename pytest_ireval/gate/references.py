@@ -28,14 +28,13 @@ from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.score_rankings import QueryIds, find_unknown_queries, score_rankings
 from pytest_ireval.gate.stored_metrics import (
     NEW_VERSION,
-    PLAIN,
     SCORES,
     ScoredAgain,
     find_lacks,
     find_redefined_metrics,
     find_restated,
     list_definitions,
-    split_times,
+    read_definition,
 )
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.outcome import Cause
@@ -290,7 +289,7 @@ def _find_gaps(
 ) -> Iterator[Problem]:
     """Documents or scores that were not kept; other passages; queries that the suite no longer has."""
     yield from _find_missing_depth(suite, stored, kind)
-    then, now = (split_times(each.documents)[0] or PLAIN for each in (stored.fingerprints, prints))
+    then, now = map(read_definition, (stored.fingerprints.documents, prints.documents))
     if then != now:
         complaint = f"the {kind.noun} was accepted with {then}, and the suite has {now}"
         yield kind.describe_misfit(complaint)

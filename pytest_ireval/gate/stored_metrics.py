@@ -158,7 +158,7 @@ def find_lacks(metrics: Iterable[Metric], stored: Baseline, documents: str) -> I
     if not any(len(rankings.documents) for rankings in stored.rankings):
         return
     names = {name for fields in stored.fields.values() for name in fields}
-    (_, then), (_, now) = map(split_times, (stored.fingerprints.documents, documents))
+    then, now = _read_times(stored.fingerprints.documents), _read_times(documents)
     for metric in metrics:
         if metric.needs & SCORES and not stored.scored:
             yield metric, f"holds no scores, which {metric} needs"
@@ -174,7 +174,10 @@ def find_lacks(metrics: Iterable[Metric], stored: Baseline, documents: str) -> I
                 yield metric, f"holds no {what}, which {metric} needs"
 
 
-def split_times(documents: str) -> tuple[str, str]:
-    """The definition of the documents that count, and the kind of times, in that fingerprint."""
-    rest = documents.removesuffix(ENGINE_TIMES)
-    return rest.removesuffix(", "), "client" if rest == documents else "engine"
+def read_definition(documents: str) -> str:
+    """What the fingerprint says of the documents that count."""
+    return documents.removesuffix(ENGINE_TIMES).removesuffix(", ") or PLAIN
+
+
+def _read_times(documents: str) -> str:
+    return "engine" if documents.endswith(ENGINE_TIMES) else "client"

@@ -78,16 +78,19 @@ def find_weakening(
 def _compare_suites(
     then: Suite, suite: Suite, registry: Registry, tree: Tree, queries: Queries, ranked: Collection[str]
 ) -> Weakening:
-    asked = read_queries_at_base(then, registry, tree, queries)
-    before, now = plan_checks(then, asked), plan_checks(suite, queries)
-    found = [*_compare_checks(before, now), *_compare_keys(then, suite)]
-    weaker = [*_list_removed_checks(before, now), *(line for line, looser in found if looser)]
-    weaker += [*_compare_waivers(then.waivers, suite.waivers), *_compare_watches(then, suite)]
-    weaker += [
-        *_list_removed_queries((*asked.ids, *ranked), queries),
+    queries_then = read_queries_at_base(then, registry, tree, queries)
+    before, now = plan_checks(then, queries_then), plan_checks(suite, queries)
+    weaker = [
+        *_list_removed_checks(before, now),
+        *_list_changed_options(before, now, looser=True),
+        *_list_weaker_keys(then, suite),
+        *_compare_waivers(then.waivers, suite.waivers),
+        *_compare_watches(then, suite),
+        *_list_removed_queries((*queries_then.ids, *ranked), queries),
         *_list_removed_judgments(then, suite, registry, tree),
     ]
-    return Weakening(tuple(weaker), tuple(line for line, looser in found if not looser))
+    other = [*_list_changed_options(before, now, looser=False), *_list_changed_keys(then, suite)]
+    return Weakening(tuple(weaker), tuple(other))
 
 
 def _list_files(suite: Suite) -> Iterator[Path]:
@@ -120,61 +123,59 @@ def _list_removed_checks(before: Sequence[Check], now: Sequence[Check]) -> Itera
         yield f"{format_count(len(gone) - NAMED, 'more check')} removed"
 
 
-def _compare_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[str, bool]]:
-    """Changed options, each with a flag: it lets more pass. Verdicts with the same change share a line."""
-    found: dict[tuple[str, ChangedOption], list[str]] = {}
+def _list_changed_options(before: Sequence[Check], now: Sequence[Check], *, looser: bool) -> Iterator[str]:
+    """Changed options that let more pass, or the others. Checks with the same change share a line."""
+    ids: dict[tuple[str, ChangedOption], list[str]] = {}
     for check, other in pair_checks(before, now):
         if other is None:
             continue
         values = check.slice.value, other.slice.value
         changes = [*find_changed_options(check.rule.options, other.rule.options, values)]
-        changes = [each for each in changes if each.name != "on_fail"]
+        changes = [change for change in changes if change.name != "on_fail"]
         if other.rule.only_warns(other.part.metric) and not check.rule.only_warns(check.part.metric):
             changes.append(ChangedOption("on_fail", "fail", "warn", looser=True))
         changes += looser_part(check.part.item, other.part.item)
-        for each in changes:
-            if each.name not in ELSEWHERE:
-                found.setdefault((check.family, each), []).append(other.id)
-    for (_, change), ids in found.items():
-        named = ids[0] if len(ids) == 1 else f"{ids[0]} and {len(ids) - 1} more"
-        yield f"{named}: {_format_change(change.name, change.before, change.now)}", change.looser
+        for change in changes:
+            if change.name not in ELSEWHERE and change.looser == looser:
+                ids.setdefault((check.family, change), []).append(other.id)
+    for (_, change), changed in ids.items():
+        checks = changed[0] if len(changed) == 1 else f"{changed[0]} and {len(changed) - 1} more"
+        yield f"{checks}: {_format_change(change.name, change.before, change.now)}"
 
 
 def _format_change(name: str, before: str, now: str) -> str:
     return (f"{name} {before} -> {now}" if before != now else f"{name} changed").strip()
 
 
-def _compare_keys(then: Suite, now: Suite) -> Iterator[tuple[str, bool]]:
+def _list_weaker_keys(then: Suite, now: Suite) -> Iterator[str]:
     for key, order in POLICIES.items():
         one, other = getattr(then.policies, key), getattr(now.policies, key)
         if order.index(other) > order.index(one):
-            yield _format_change(key, one, other), True
+            yield _format_change(key, one, other)
     if then.judgments is not None and then.judgments.lock and not (now.judgments and now.judgments.lock):
-        yield "judgments are no longer locked", True
+        yield "judgments are no longer locked"
+
+
+def _list_changed_keys(then: Suite, now: Suite) -> Iterator[str]:
+    """Keys that may make the suite weaker or not."""
     if then.policies.ties != now.policies.ties:
-        yield _format_change("ties", then.policies.ties, now.policies.ties), False
+        yield _format_change("ties", then.policies.ties, now.policies.ties)
     for key in SETTINGS:
         one, other = getattr(then, key), getattr(now, key)
         if one != other:
             simple = isinstance(one, str | int | tuple) and isinstance(other, str | int | tuple)
-            yield _format_change(key, format_changed_value(one), format_changed_value(other)) if simple else key, False
-    of_then, of_now = then.judgments, now.judgments
-    if of_then is not None and of_now is not None:
-        if of_then.relevant_from != of_now.relevant_from:
-            yield (
-                _format_change(
-                    "relevant_from",
-                    format_changed_value(of_then.relevant_from),
-                    format_changed_value(of_now.relevant_from),
-                ),
-                False,
-            )
-        if of_then.scale != of_now.scale:
-            yield "judgments.scale", False
-        if of_then.file.path.name != of_now.file.path.name:
-            yield _format_change("judgments", of_then.file.path.name, of_now.file.path.name), False
+            yield _format_change(key, format_changed_value(one), format_changed_value(other)) if simple else key
+    before, after = then.judgments, now.judgments
+    if before is not None and after is not None:
+        if before.relevant_from != after.relevant_from:
+            lowest = map(format_changed_value, (before.relevant_from, after.relevant_from))
+            yield _format_change("relevant_from", *lowest)
+        if before.scale != after.scale:
+            yield "judgments.scale"
+        if before.file.path.name != after.file.path.name:
+            yield _format_change("judgments", before.file.path.name, after.file.path.name)
     if then.source is not None and _identify_source(then) != _identify_source(now):
-        yield "source", False
+        yield "source"
 
 
 def _identify_source(suite: Suite) -> object:
@@ -182,13 +183,13 @@ def _identify_source(suite: Suite) -> object:
 
 
 def _compare_waivers(then: Sequence[Waiver], now: Sequence[Waiver]) -> Iterator[str]:
-    until = {each.query: each.until for each in then}
-    for each in now:
-        before = until.get(each.query)
+    until = {waiver.query: waiver.until for waiver in then}
+    for waiver in now:
+        before = until.get(waiver.query)
         if before is None:
-            yield f"new waiver: {each.query} until {each.until} ({each.reason})"
-        elif each.until > before:
-            yield f"longer waiver: {each.query} until {each.until}, before until {before} ({each.reason})"
+            yield f"new waiver: {waiver.query} until {waiver.until} ({waiver.reason})"
+        elif waiver.until > before:
+            yield f"longer waiver: {waiver.query} until {waiver.until}, before until {before} ({waiver.reason})"
 
 
 def _compare_watches(then: Suite, now: Suite) -> Iterator[str]:
@@ -198,9 +199,9 @@ def _compare_watches(then: Suite, now: Suite) -> Iterator[str]:
     if not then.watches:
         yield "new watches: the suite now runs only if a watched file changes"
         return
-    kept, known = {each.text for each in now.watches}, {each.text for each in then.watches}
-    globs = [each.text for each in then.watches if not each.excludes and each.text not in kept]
-    exceptions = [each.text[1:] for each in now.watches if each.excludes and each.text not in known]
+    kept, known = {watch.text for watch in now.watches}, {watch.text for watch in then.watches}
+    globs = [watch.text for watch in then.watches if not watch.excludes and watch.text not in kept]
+    exceptions = [watch.text[1:] for watch in now.watches if watch.excludes and watch.text not in known]
     yield from (f"no longer watches {text}" for text in globs)
     yield from (f"no longer watches {text} (new exception)" for text in exceptions)
 
