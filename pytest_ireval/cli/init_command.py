@@ -163,12 +163,19 @@ def _ask_source(name: str, path: Path, source: RankingSource, queries: DataFile 
     (suite,) = load_suites(
         path,
         registry,
-        environment={**os.environ, ENGINE: source.address.rpartition("/")[0]},
+        environment=_make_environment(source.address),
         shown=f"{shown_path(path)} (not written)",
         contents=lambda file: text.encode() if file == path else file.read_bytes(),
     )
     with ProgressBar() as progress:
         return collect_inputs(suite, registry, read_date(), progress).current.rankings[0]
+
+
+def _make_environment(address: str) -> dict[str, str]:
+    """The variables of this process, with the engine of this address, whatever they say."""
+    others = {name: text for name, text in os.environ.items() if name != ENGINE}
+    has_login = public_address(address) != address
+    return {**others, ENGINE: address.rpartition("/")[0]} if has_login else others
 
 
 def _collect_facts(

@@ -122,8 +122,9 @@ def _format_engine_source(options: Mapping[str, Any]) -> Iterator[str]:
     yield "source:"
     yield f"  # The variable {ENGINE}, where it is set, names another engine, such as that of a job of CI."
     yield f'  {engine}: "${{{ENGINE}:-{root}}}/{index}"'
-    text = yaml.safe_dump(dict(others), sort_keys=False, default_flow_style=None, allow_unicode=True, width=120)
-    yield from (f"  {line}" for line in text.replace("$", "$$").splitlines())
+    for option in others:
+        text = yaml.safe_dump(dict([option]), sort_keys=False, default_flow_style=None, allow_unicode=True, width=120)
+        yield from (f"  {line}" for line in text.replace("$", "$$").splitlines())
 
 
 def format_judged_rules(known: SuiteFacts) -> Iterator[str]:

@@ -354,7 +354,16 @@ OPENSEARCH = {
 }
 SOLR = {
     "/solr/admin/cores": {"status": {"products": {}, "logs": {}}},
-    "/solr/products/schema/fields": {"fields": [{"name": "title", "type": "text_general"}, {"name": "_text_"}]},
+    "/solr/products/schema/fields": {
+        "fields": [
+            {"name": "id", "type": "string"},
+            {"name": "title", "type": "english"},
+            {"name": "_t_", "type": "english"},
+        ]
+    },
+    "/solr/products/schema/fieldtypes": {
+        "fieldTypes": [{"name": "string", "class": "solr.StrField"}, {"name": "english", "class": "solr.TextField"}]
+    },
     "/solr/products/select": {"response": {"docs": [{"id": "m1", "score": 2.5, "title": "Red mug"}]}},
 }
 NO_ADDRESS = "--engine\n  is not an address of http or https\n  write https://host:port/index\n"
@@ -402,7 +411,15 @@ def test_init_from_the_address_of_a_collection_of_solr(engine, tmp_path, ireval)
     assert init_from(ireval, f"{engine.url}/solr/products/").code == 0
 
     text = (tmp_path / "suites/shop.ireval.yaml").read_text(encoding="utf-8")
-    assert f'  solr: "${{ENGINE_URL:-{engine.url}/solr}}/products"\n' in text
+    assert f'  solr: "${{ENGINE_URL:-{engine.url}/solr}}/products"\n  body:\n    params: {{qf: title}}\n' in text
+
+
+def test_a_collection_of_solr_without_text_is_asked_with_its_own_defaults(engine, tmp_path, ireval):
+    fields = {"/solr/products/schema/fields": {"fields": [{"name": "id", "type": "string"}]}}
+    engine.respond = lambda request: (SOLR | fields)[request.path]
+
+    assert init_from(ireval, f"{engine.url}/solr/products").code == 0
+    assert load_suite(tmp_path / "suites/shop.ireval.yaml").source.options.fields == ()
 
 
 def test_init_asks_the_address_that_is_given_whatever_the_variable_says(engine, tmp_path, ireval, monkeypatch):

@@ -48,11 +48,15 @@ def propose_source(address: str) -> dict[str, Any]:
 
 def _propose_solr(collection: str) -> dict[str, Any]:
     fields = _fetch(f"{collection}/schema/fields")["fields"]
+    types = _fetch(f"{collection}/schema/fieldtypes")["fieldTypes"]
+    of_text = {each["name"] for each in types if each["class"].endswith("TextField")}
     texts = [
-        field["name"] for field in fields if field.get("type", "").startswith("text") and field.get("indexed", True)
+        field["name"]
+        for field in fields
+        if field["type"] in of_text and field.get("indexed", True) and not field["name"].startswith("_")
     ]
-    body = {"params": {"qf": " ".join(name for name in texts if not name.startswith("_"))}}
-    return {"solr": public_address(collection), "body": body, **_choose_shown_fields(field["name"] for field in fields)}
+    body = {"body": {"params": {"qf": " ".join(texts)}}} if texts else {}
+    return {"solr": public_address(collection), **body, **_choose_shown_fields(field["name"] for field in fields)}
 
 
 def _check_address(address: str) -> str:
