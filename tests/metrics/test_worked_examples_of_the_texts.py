@@ -7,7 +7,7 @@ offline evaluation (003), a survey of graded relevance metrics (004).
 import math
 
 import pytest
-from graded_rankings import value
+from graded_rankings import relevant, result, value
 
 from pytest_ireval import SideData, evaluate
 
@@ -42,8 +42,57 @@ class TestBatchMeasures:
         assert value("nDCG(discount='jarvelin', ideal='retrieved')@5", [2, 0, 0, 3, 0]) == pytest.approx(0.7)
 
 
+class TestTextProcessing:
+    """Text 001."""
+
+    @pytest.mark.parametrize(
+        ("hits", "others", "recall", "precision", "f"),
+        [(16, 9, 16 / 28, 16 / 25, 2 * 16 / 53), (12, 3, 12 / 28, 12 / 15, 2 * 12 / 43)],
+    )
+    def test_recall_precision_and_f_of_two_sets_of_which_28_documents_are_relevant(
+        self, hits, others, recall, precision, f
+    ):
+        found = [value(name, relevant(hits, hits + others), [1] * (28 - hits)) for name in ("SetR", "SetP", "SetF")]
+
+        assert found == pytest.approx([recall, precision, f])  # printed .57 .64 .603, and .43 .8 .559 from rounded ones
+
+    @pytest.mark.parametrize(
+        ("ranking", "at_5", "average"),
+        [
+            ([1, 1, 1, 1, 1, 0, 0, 0, 0, 0], 1.0, 1.0),
+            ([0, 0, 0, 0, 0, 1, 1, 1, 1, 1], 0.0, 0.354),
+            ([0, 1, 1, 0, 0, 1, 1, 1, 0, 0], 0.4, 0.573),
+        ],
+    )
+    def test_precision_at_a_cutoff_and_average_precision_of_three_rankings(self, ranking, at_5, average):
+        assert value("P@5", ranking) == pytest.approx(at_5)
+        assert value("P@10", ranking) == pytest.approx(0.5)
+        assert value("AP", ranking) == pytest.approx(average, abs=5e-4)
+
+    def test_the_harmonic_mean_is_low_if_one_of_both_is_low(self):
+        assert value("SetF", relevant(9, 90), [1]) == pytest.approx(0.18)  # P = 0.1, R = 0.9
+
+
 class TestLectures:
-    """Texts 001 and 002: precision at standard levels of recall."""
+    """Text 002."""
+
+    def test_mean_average_precision_and_mean_reciprocal_rank_of_two_queries(self):
+        queries = {"q1": (self.MAP_1, []), "q2": (self.MAP_2, [])}
+
+        assert result("AP", queries).value == pytest.approx(0.53, abs=5e-3)
+        assert result("RR", queries).value == pytest.approx(0.75)
+
+    def test_recall_precision_and_f_at_ranks_3_and_6_where_the_printed_22_lacks_the_factor_2(self):
+        found = [value(name, [1, 0, 1, 1, 1, 1, 0, 0, 0, 1]) for name in ("R@3", "P@3", "F@3", "R@6", "P@6", "F@6")]
+
+        assert found == pytest.approx([1 / 3, 2 / 3, 4 / 9, 5 / 6, 5 / 6, 5 / 6])
+
+    def test_the_second_formula_of_dcg(self):
+        grades = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
+        expected = sum((2**grade - 1) / math.log(1 + rank) for rank, grade in enumerate(grades, 1))
+
+        assert value("DCG(gain='exp')@10", grades) == pytest.approx(expected * math.log(2))
+        assert value(f"DCG(gain='exp', log_base={math.e})@10", grades) == pytest.approx(expected)
 
     MAP_1, MAP_2 = [1, 0, 1, 0, 0, 1, 0, 0, 1, 1], [0, 1, 0, 0, 1, 0, 1, 0, 0, 0]
 
@@ -62,6 +111,28 @@ class TestLectures:
 
     def test_interpolated_average_precision(self):
         assert value("IPrecAvg", [0, 1, 1, 0, 0, 1, 1, 1, 0, 0]) == pytest.approx(0.644, abs=5e-4)
+
+
+class TestTutorial:
+    """Text 003."""
+
+    A, B = [5, 2, 4, 0, 1], [2, 0, 5, 1, 4]
+
+    def test_cumulated_gain_does_not_tell_two_orders_apart(self):
+        assert value("CG@5", self.A) == value("CG@5", self.B) == 12
+
+    def test_discounted_gain_at_each_rank(self):
+        found = [[value(f"DCG@{k}", grades) for k in range(1, 6)] for grades in (self.A, self.B)]
+
+        assert found[0] == pytest.approx([5, 6.26, 8.26, 8.26, 8.65], abs=5e-3)
+        assert found[1] == pytest.approx([2, 2, 4.5, 4.93, 6.48], abs=5e-3)
+
+    def test_normalised_by_the_returned_documents_alone(self):
+        assert value("nDCG(ideal='retrieved')@3", [5, 2, 4]) == pytest.approx(0.9693, abs=5e-5)
+        assert value("nDCG(ideal='retrieved')@5", self.A) == pytest.approx(0.9659, abs=5e-5)
+
+    def test_reciprocal_rank_falls_as_1_divided_by_the_rank(self):
+        assert [value("RR", [0] * (rank - 1) + [1]) for rank in (1, 2, 20)] == pytest.approx([1, 1 / 2, 1 / 20])
 
 
 class TestSurveyOfGradedMetrics:
