@@ -190,12 +190,12 @@ def test_a_weight_that_is_no_number_from_0_on(accepted_shop):
 
 
 @pytest.mark.parametrize(("weight", "is_wrong"), [("1e308", True), ("1e-308", True), ("1e15", False), ("0", False)])
-def test_a_weight_whose_square_is_no_number(accepted, weight, is_wrong):
-    path = accepted.path / "queries.tsv"
+def test_a_weight_whose_square_is_no_number(accepted_shop, weight, is_wrong):
+    path = accepted_shop.path / "queries.tsv"
     path.write_text(path.read_text().replace("\t100\n", f"\t{weight}\n", 1))
     said = f"queries.tsv:2: searches is '{weight}'; a weight is 0, or from 1e-15 to 1e+15"
 
-    assert (said in accepted.run().outlines) == is_wrong
+    assert (said in accepted_shop.run().outlines) == is_wrong
 
 
 @pytest.mark.parametrize(
