@@ -69,7 +69,8 @@ def _note_cut_rankings(suite: Suite, current: Side) -> Iterator[str]:
         if metric.unit == "query" and metric.parameter("cutoff") is not None and metric.settings.get("cutoff") is None
     ]
     if deeper and uncut:
-        yield f"{', '.join(uncut)} look at whole rankings, but {deeper} rankings are cut at depth {suite.depth}"
+        look = "looks" if len(uncut) == 1 else "look"
+        yield f"{', '.join(uncut)} {look} at whole rankings, but {deeper} rankings are cut at depth {suite.depth}"
 
 
 def _note_extra_queries(queries: Sequence[str]) -> Iterator[str]:

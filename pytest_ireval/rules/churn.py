@@ -70,14 +70,14 @@ def churn(options: ChurnOptions, context: RuleContext) -> RuleResult:
         more_queries=lowest.omitted_count,
         queries_title="most different lists",
         numbers={"changed": float(changed), "share": changed / size},
-        sentence=f"{format_queries(context, changed)} of {size} got a very different list.",
+        sentence=f"{changed} of {format_queries(context, size)} got a very different list.",
     )
 
 
 def _describe(options: ChurnOptions, context: RuleContext, changed: int, size: int) -> str:
-    """``the list of 40 queries of 400 (10%) changed to RBO(p=0.9) below 0.5 (at most 5%)``."""
+    """``40 of 400 queries (10%) got a list with RBO(p=0.9) below 0.5 (at most 5%)``."""
     share = format_percent(changed / size, options.at_most.share)
     return (
-        f"the list of {format_queries(context, changed)} of {size} ({share}) changed to {context.metric} below "
+        f"{changed} of {format_queries(context, size)} ({share}) got a list with {context.metric} below "
         f"{options.below:g}{format_slice(context)} (at most {options.at_most})"
     )

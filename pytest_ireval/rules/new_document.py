@@ -67,13 +67,13 @@ class NewDocument:
     """The number of other queries where it is new at the top, and judged. None without judgments."""
 
     def describe(self, at: int, queries: int, where: str = "") -> str:
-        """``d7 is new in the top 3 of 40 of 400 queries (rank 1, unjudged)``."""
+        """``d7 is new in the top 3 for 40 of 400 queries (rank 1, unjudged)``."""
         low, high = int(self.ranks.min()), int(self.ranks.max())
         ranks = f"rank {low}" if low == high else f"ranks {low} to {high}"
         of = f"{self.rows.size} of {format_count(queries, 'query')}{where}"
         unjudged = ", unjudged" if self.judged is not None else ""
         judged = f" there, judged for {format_count(self.judged, 'other query')}" if self.judged else ""
-        return f"{self.document} is new in the top {at} of {of} ({ranks}{unjudged}{judged})"
+        return f"{self.document} is new in the top {at} for {of} ({ranks}{unjudged}{judged})"
 
 
 class NewDocuments(NamedTuple):

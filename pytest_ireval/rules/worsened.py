@@ -148,14 +148,17 @@ def _check_tail(options: WorsenedOptions, context: RuleContext, tail: Tail) -> R
 
 
 def _describe(options: WorsenedOptions, change: MetricChange, tail: Tail, decision: Decision) -> str:
-    """``5 queries of 99 lose more than 0.1 of nDCG@10 (5.05%, at most 5%, 0 gain as much): 99 queries …``."""
+    """``5 of 99 queries (5.05%) lose more than 0.1 of nDCG@10 (at most 5%, 0 gain as much): 99 queries …``."""
     context = change.context
     limits = ", ".join(_list_limits(options, context, tail, decision))
     verb = "lose" if context.sign > 0 else "gain"
     loses = f"{verb}s" if tail.losses == 1 else verb
+    share = ""
+    if options.at_most is not None and options.at_most.share is not None and tail.losses:
+        share = f" ({format_percent(tail.losses / tail.queries, options.at_most.share)})"
     much_worse = (
-        f"{format_queries(context, tail.losses)} of {tail.queries} {loses} more than {options.by_more_than:g} of "
-        f"{context.metric}{format_slice(context)} ({limits})"
+        f"{tail.losses} of {format_queries(context, tail.queries)}{share} {loses} more than {options.by_more_than:g} "
+        f"of {context.metric}{format_slice(context)} ({limits})"
     )
     if not decision.doubt:
         return much_worse
@@ -170,12 +173,9 @@ def _describe(options: WorsenedOptions, change: MetricChange, tail: Tail, decisi
 
 
 def _list_limits(options: WorsenedOptions, context: RuleContext, tail: Tail, decision: Decision) -> Iterator[str]:
-    at_most = options.at_most
-    if at_most is not None:
-        if at_most.share is not None and tail.losses:
-            yield format_percent(tail.losses / tail.queries, at_most.share)
-        yield f"at most {at_most}"
-    if at_most is None or (options.by_evidence and decision.verdict != "pass"):
+    if options.at_most is not None:
+        yield f"at most {options.at_most}"
+    if options.at_most is None or (options.by_evidence and decision.verdict != "pass"):
         yield f"{tail.gains} {'gain' if context.sign > 0 else 'lose'} as much"
     if decision.significant:
         yield "statistically significant"

@@ -176,14 +176,14 @@ def test_losses_within_at_most_pass_those_beyond_fail_and_those_that_gains_make_
     undecided = town((SAME, 85), (GONE, 8), (FOUND, 7)).only(WORSENED)
 
     assert (within.verdict, within.warning) == ("pass", False)
-    assert within.headline == "4 queries of 120 lose more than 0.3 of RR@10 (3.3%, at most 5%)"
+    assert within.headline == "4 of 120 queries (3.3%) lose more than 0.3 of RR@10 (at most 5%)"
     assert beyond.verdict == "fail"
     assert beyond.headline == (
-        "10 queries of 100 lose more than 0.3 of RR@10 (10.0%, at most 5%, 0 gain as much, statistically significant)"
+        "10 of 100 queries (10.0%) lose more than 0.3 of RR@10 (at most 5%, 0 gain as much, statistically significant)"
     )
     assert (undecided.verdict, undecided.warning) == ("inconclusive", True)
     assert undecided.headline.startswith(
-        "8 queries of 100 lose more than 0.3 of RR@10 (8.0%, at most 5%, 7 gain as much): 100 queries are too "
+        "8 of 100 queries (8.0%) lose more than 0.3 of RR@10 (at most 5%, 7 gain as much): 100 queries are too "
         "few to rule out chance; "
     )
 
@@ -233,7 +233,7 @@ def test_worsened_needs_five_queries_for_it_is_exact(town):
         (
             "worsened: {metric: RR@10, by_more_than: 0.3, at_most: 5%, decide_by: observed}",
             ((SAME, 113), (GONE, 6)),
-            "6 queries of 119 lose more than 0.3 of RR@10 (5.04%, at most 5%)",
+            "6 of 119 queries (5.04%) lose more than 0.3 of RR@10 (at most 5%)",
         ),
     ],
 )

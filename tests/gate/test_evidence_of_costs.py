@@ -55,6 +55,6 @@ def test_a_tail_of_costs_gains(outcomes):
 
     assert tail.verdict == "inconclusive"
     assert tail.headline.startswith(
-        "40 queries of 100 gain more than 0.3 of Wasted@1 (0 lose as much, statistically significant): grades for 40 "
+        "40 of 100 queries gain more than 0.3 of Wasted@1 (0 lose as much, statistically significant): grades for 40 "
     )
     assert "with 95% confidence, at most 48.7% of all such queries gain as much" in tail.statistics

@@ -15,7 +15,7 @@ def test_some_lost_queries_behind_a_better_mean_are_found(town):
     assert found["no_regression::RR_10.all"].verdict == "pass"
     tail = found["worsened::RR_10"]
     assert tail.verdict == "fail"
-    assert tail.headline == "8 queries of 200 lose more than 0.3 of RR@10 (0 gain as much, statistically significant)"
+    assert tail.headline == "8 of 200 queries lose more than 0.3 of RR@10 (0 gain as much, statistically significant)"
     assert any(
         fact.startswith("p .004, corrected for 2 verdicts .008") for fact in tail.statistics
     )  # 1/2 to the power of 8
@@ -59,7 +59,7 @@ def test_losses_that_chance_is_not_excluded_from_are_undecided(town):
 
     assert (shown.verdict, shown.warning) == ("inconclusive", True)
     assert shown.headline == (
-        "4 queries of 50 lose more than 0.3 of RR@10 (0 gain as much): 50 queries are too few to rule out chance; "
+        "4 of 50 queries lose more than 0.3 of RR@10 (0 gain as much): 50 queries are too few to rule out chance; "
         "about 61 would be enough"
     )
     assert some.only(WORSENED.replace("}", ", on_inconclusive: fail}")).verdict == "fail"

@@ -65,7 +65,7 @@ def test_one_unjudged_document_on_top_of_all_rankings_is_named(lists):
     inputs = some.inputs(OBSERVED)
 
     assert (inputs.verdict, inputs.warning) == ("inconclusive", True)
-    assert inputs.headline == "promo is new in the top 3 of 400 of 400 queries (rank 1, unjudged)"
+    assert inputs.headline == "promo is new in the top 3 for 400 of 400 queries (rank 1, unjudged)"
     assert inputs.facts[0] == "judge it, or if you expect it add the rule new_document: {expected: ['promo']}"
 
 
@@ -78,7 +78,7 @@ def test_it_is_named_from_a_few_percent_of_the_queries(lists, queries, share, ju
 
     unjudged = ", unjudged" if judged else ""
     assert inputs.verdict == "inconclusive"
-    assert inputs.headline == (f"promo is new in the top 3 of {len(chosen)} of {queries} queries (rank 2{unjudged})")
+    assert inputs.headline == (f"promo is new in the top 3 for {len(chosen)} of {queries} queries (rank 2{unjudged})")
 
 
 def move_up_what_was_there(some):
@@ -134,7 +134,7 @@ def test_queries_that_no_cluster_joins_count_one_by_one(lists):
     find_one_for_all_variants_of_an_intent(some)
     some.keys = {}
 
-    assert some.inputs(OBSERVED).headline == "better is new in the top 3 of 40 of 400 queries (rank 1, unjudged)"
+    assert some.inputs(OBSERVED).headline == "better is new in the top 3 for 40 of 400 queries (rank 1, unjudged)"
 
 
 def test_a_document_that_is_judged_where_it_is_new_stays_quiet_as_metrics_know_it(lists):
@@ -147,7 +147,7 @@ def test_a_document_that_is_judged_where_it_is_new_stays_quiet_as_metrics_know_i
         some.grades[query]["promo"] = 0
 
     assert partly.headline == (
-        "promo is new in the top 3 of 300 of 400 queries (rank 1, unjudged there, judged for 100 other queries)"
+        "promo is new in the top 3 for 300 of 400 queries (rank 1, unjudged there, judged for 100 other queries)"
     )
     assert some.inputs(OBSERVED).verdict == "pass"
 
@@ -159,7 +159,7 @@ def test_an_earlier_promotion_on_all_queries_hides_no_later_one(lists):
         some.before[query].insert(0, "old")
         some.now[query] = ["promo", *some.before[query][1:]]
 
-    assert some.inputs().headline.startswith("promo is new in the top 3 of 400 of 400 queries (rank 1")
+    assert some.inputs().headline.startswith("promo is new in the top 3 for 400 of 400 queries (rank 1")
 
 
 def test_a_catalogue_of_few_documents_hides_none(lists):
@@ -170,7 +170,7 @@ def test_a_catalogue_of_few_documents_hides_none(lists):
 
     assert some.inputs().verdict == "pass"
     some.put("promo", some.queries)
-    assert some.inputs().headline == "promo is new in the top 3 of 120 of 120 queries (rank 1)"
+    assert some.inputs().headline == "promo is new in the top 3 for 120 of 120 queries (rank 1)"
 
 
 def test_several_documents_are_named_those_of_most_queries_first(lists):
@@ -179,9 +179,9 @@ def test_several_documents_are_named_those_of_most_queries_first(lists):
         some.put(f"new{number}", some.queries[25 * number : 25 * number + 20 - number])
 
     assert some.inputs().headline == (
-        "new0 is new in the top 3 of 20 of 100 queries (rank 1, unjudged); "
-        "new1 is new in the top 3 of 19 of 100 queries (rank 1, unjudged); "
-        "new2 is new in the top 3 of 18 of 100 queries (rank 1, unjudged); and 1 other document"
+        "new0 is new in the top 3 for 20 of 100 queries (rank 1, unjudged); "
+        "new1 is new in the top 3 for 19 of 100 queries (rank 1, unjudged); "
+        "new2 is new in the top 3 for 18 of 100 queries (rank 1, unjudged); and 1 other document"
     )
 
 
@@ -210,7 +210,7 @@ def test_a_rule_makes_it_red_and_lists_the_queries(lists):
 
     assert (found["inputs"].verdict, outcome.verdict) == ("pass", "fail")
     assert outcome.headline == (
-        "promo is new in the top 3 of 30 of 400 queries (rank 1, unjudged); at most 5% are allowed"
+        "promo is new in the top 3 for 30 of 400 queries (rank 1, unjudged); at most 5% are allowed"
     )
     assert [each.query for each in outcome.queries] == some.queries[:30]
     assert outcome.queries[0].top[0].document == "promo"
@@ -304,12 +304,12 @@ def test_the_run_passes_with_a_prominent_warning_and_to_accept_it_takes_a_reason
     assert result.ret == 0
     result.stdout.fnmatch_lines(
         [
-            "inconclusive: shop.ireval.yaml:1: promo is new in the top 3 of 10 of 10 queries (rank 1,*",
+            "inconclusive: shop.ireval.yaml:1: promo is new in the top 3 for 10 of 10 queries (rank 1,*",
             "ireval: inconclusive: *",
         ]
     )
     summary = (promoting.path / "ireval-report/summary.md").read_text()
-    assert "promo is new in the top 3 of 10 of 10 queries (rank 1, unjudged)" in summary
+    assert "promo is new in the top 3 for 10 of 10 queries (rank 1, unjudged)" in summary
     assert "May land, but is not shown to be safe" in summary
     refused = promoting.run("--ireval-update")
     assert refused.ret != 0

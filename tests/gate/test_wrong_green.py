@@ -91,7 +91,7 @@ def test_a_query_that_lost_its_list_has_changed(shop):
 
     found = shop.outcome("churn::Overlap_3")
     assert found["verdict"] == "fail"
-    assert found["headline"].startswith("the list of 2 queries of 10 (20.0%) changed to Overlap@3 below 0.8")
+    assert found["headline"].startswith("2 of 10 queries (20.0%) got a list with Overlap@3 below 0.8")
 
 
 def test_queries_that_are_ignored_since_they_have_no_ranking_are_an_error_when_they_are_many(shop):
