@@ -56,9 +56,9 @@ def difference(path, known, text):
 
 def _lines(text):
     """A line each, with its end where that is not a plain one."""
-    lines = [_spelled_out(line) for line in text.split("\n")]
+    lines = [_spell_out(line) for line in text.split("\n")]
     return lines[:-1] if text.endswith("\n") else [*lines[:-1], f"{lines[-1]}<no end of line>"] if text else []
 
 
-def _spelled_out(line):
+def _spell_out(line):
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)

@@ -59,7 +59,7 @@ def silent_tab(browser):
 
 
 @pytest.fixture
-def opened(request, tmp_path):
+def open_page(request, tmp_path):
     """Writes a page's text to disk and opens it there; the test fails if the page complains or asks for anything."""
     complaints, watched = [], []
 
@@ -88,13 +88,13 @@ def watch(page, address, complaints):
         "console": lambda message: complaints.append(f"{message.type}: {message.text}"),
         "pageerror": lambda error: complaints.append(f"error: {error}"),
         "dialog": lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()),
-        "request": lambda asked: _asked(asked.url, address, complaints),
+        "request": lambda asked: _note_request(asked.url, address, complaints),
     }
     for event, listener in listeners.items():
         page.on(event, listener)
     return listeners
 
 
-def _asked(url, address, complaints):
+def _note_request(url, address, complaints):
     if url.partition("#")[0] != address and url != "data:,":
         complaints.append(f"request: {url[:200]}")

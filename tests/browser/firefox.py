@@ -93,6 +93,6 @@ def firefox(path, folder):
         started.stderr.close()
 
 
-def installed():
+def find_firefox():
     """The program; None where there is none."""
     return os.environ.get("IREVAL_FIREFOX") or shutil.which("firefox-esr") or shutil.which("firefox")

@@ -44,11 +44,11 @@ def view(page, number=0):
     return explorer(page, number).locator(".view-row article.query")
 
 
-def focused(page):
+def get_focus(page):
     return page.evaluate("document.activeElement.innerText")
 
 
-def shown(page, query, number=0):
+def show_query(page, query, number=0):
     """Waits until the query is open, and what a reader sees is its row."""
     expect(view(page, number).locator(".query-id")).to_have_text(query)
     expect(opener(page, query, number)).to_be_in_viewport()

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from browser.firefox import firefox, installed
+from browser.firefox import find_firefox, firefox
 from browser.needs import without
 from report.full_run import full_run
 
@@ -12,7 +12,7 @@ from pytest_ireval.report.page import render_page
 
 @pytest.fixture(scope="module")
 def tab(tmp_path_factory):
-    path = installed()
+    path = find_firefox()
     if path is None:
         without("needs firefox")
     with firefox(path, tmp_path_factory.mktemp("firefox")) as opened:

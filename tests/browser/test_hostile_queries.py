@@ -91,8 +91,8 @@ def texts(locator):
     return [each.text_content() for each in locator.all()]
 
 
-def test_names_are_texts_and_nothing_else(opened, text):
-    page = opened(text)
+def test_names_are_texts_and_nothing_else(open_page, text):
+    page = open_page(text)
 
     expected = {ODD.get(name, name) for name in NAMES}
     assert set(texts(explorer(page).locator(".opener bdi"))) == expected
@@ -101,8 +101,8 @@ def test_names_are_texts_and_nothing_else(opened, text):
     assert page.locator("script").count() == text.count("<script>") + 1
 
 
-def test_an_address_leads_to_every_name(opened, run, text):
-    page = opened(text)
+def test_an_address_leads_to_every_name(open_page, run, text):
+    page = open_page(text)
     for name in NAMES:
         page.evaluate("link => { location.hash = link; }", make_query_view(run.suites[0], name).link)
         assert page.evaluate(SHOWN, ODD.get(name, name)), name
@@ -124,8 +124,8 @@ async (name) => {
 """Whether the view of a query of exactly that name is in sight."""
 
 
-def test_every_view_opens(opened, text):
-    page = opened(text)
+def test_every_view_opens(open_page, text):
+    page = open_page(text)
     for button in explorer(page).locator(".opener").all():
         button.evaluate("each => each.click()")
     expect(view(page)).to_have_count(len(NAMES))
@@ -135,8 +135,8 @@ def test_every_view_opens(opened, text):
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
-def test_without_scripts_names_are_texts_too(opened, text):
-    page = opened(text, scripts=False)
+def test_without_scripts_names_are_texts_too(open_page, text):
+    page = open_page(text, scripts=False)
 
     expect(page.locator("article.query .word.fail").first).to_have_text("fail")
     expect(page.locator("article.query .query-rules li").first).to_have_text(f"fail {SCRIPT}")

@@ -2,7 +2,7 @@
 
 import pytest
 from browser.pages import page_of
-from browser.queries import column, control, count, ids, shown, view
+from browser.queries import column, control, count, ids, show_query, view
 from playwright.sync_api import expect
 from report.full_run import full_run
 
@@ -17,8 +17,8 @@ def text(run):
     return page_of(run)
 
 
-def test_seven_thousand_queries_are_filtered_sorted_and_found(opened, run, text):
-    page = opened(text)
+def test_seven_thousand_queries_are_filtered_sorted_and_found(open_page, run, text):
+    page = open_page(text)
     assert len(ids(page)) == 50
     control(page, "filter").fill("kettle blue")
     table = run.suites[0].queries
@@ -27,6 +27,6 @@ def test_seven_thousand_queries_are_filtered_sorted_and_found(opened, run, text)
     )
     page.evaluate("location.hash = '#shop-0::q=q6999'")
 
-    shown(page, "q6999")
+    show_query(page, "q6999")
     expect(view(page)).to_contain_text("The page does not hold the documents of this query")
     assert column(page, "query")

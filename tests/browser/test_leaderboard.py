@@ -34,9 +34,9 @@ def names(page):
     return page.locator("#board tbody th button").all_inner_texts()
 
 
-def test_a_click_on_a_metric_sorts_best_first_and_a_second_click_turns_the_order_round(opened):
+def test_a_click_on_a_metric_sorts_best_first_and_a_second_click_turns_the_order_round(open_page):
     comparison, text = leaderboard(4, 5)
-    page = opened(text)
+    page = open_page(text)
     figures = comparison["AP"].values
     best_first = sorted(figures, key=figures.get, reverse=True)
     assert names(page)[1:] == ["system <1>", "system <2>", "system <3>"]
@@ -47,9 +47,9 @@ def test_a_click_on_a_metric_sorts_best_first_and_a_second_click_turns_the_order
     assert [name.removesuffix(" (baseline)") for name in names(page)] == best_first[::-1]
 
 
-def test_a_click_on_a_ranking_shows_its_queries_and_a_second_click_hides_them(opened):
+def test_a_click_on_a_ranking_shows_its_queries_and_a_second_click_hides_them(open_page):
     comparison, text = leaderboard(3, 5)
-    page = opened(text)
+    page = open_page(text)
     row = page.locator("#board tbody table tr").nth(1)
 
     page.get_by_text("system <2>", exact=True).first.click()
@@ -60,9 +60,9 @@ def test_a_click_on_a_ranking_shows_its_queries_and_a_second_click_hides_them(op
 
 
 @pytest.mark.slow
-def test_a_thousand_systems_of_250_queries_are_less_than_5_mb_and_can_be_sorted(opened):
+def test_a_thousand_systems_of_250_queries_are_less_than_5_mb_and_can_be_sorted(open_page):
     _, text = leaderboard(1000, 250)
-    page = opened(text)
+    page = open_page(text)
 
     page.locator("#board thead button").nth(0).click()
 

@@ -6,9 +6,9 @@ from report.full_run import full_run
 
 
 @pytest.fixture
-def frame(opened):
+def frame(open_page):
     (suite,) = full_run(queries=20, documents=10).suites
-    page = opened(f'<!doctype html><meta charset="utf-8"><h1>Notebook</h1>{suite._repr_html_()}')
+    page = open_page(f'<!doctype html><meta charset="utf-8"><h1>Notebook</h1>{suite._repr_html_()}')
     return page.frame_locator("iframe")
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 from browser.pages import queries_of
-from browser.queries import control, explorer, focused, head, ids, opener, view
+from browser.queries import control, explorer, get_focus, head, ids, opener, view
 from playwright.sync_api import expect
 from report.full_run import full_run
 
@@ -13,8 +13,8 @@ def text():
 
 
 @pytest.fixture
-def page(opened, text):
-    return opened(text)
+def page(open_page, text):
+    return open_page(text)
 
 
 def press(page, *keys):
@@ -26,7 +26,7 @@ def test_enter_in_the_filter_leads_to_the_first_query_that_it_found(page):
     first = ids(page)[0]
     press(page, "/", *first, "Enter")
 
-    assert focused(page) == first
+    assert get_focus(page) == first
     expect(view(page)).to_have_count(0)
     press(page, "Enter")
     expect(view(page)).to_have_count(1)
@@ -35,16 +35,16 @@ def test_enter_in_the_filter_leads_to_the_first_query_that_it_found(page):
 def test_j_and_k_and_arrows_go_from_query_to_query(page):
     first, second, third = ids(page)[:3]
     press(page, "j")
-    assert focused(page) == first
+    assert get_focus(page) == first
     press(page, "j", "j")
-    assert focused(page) == third
+    assert get_focus(page) == third
     press(page, "k")
-    assert focused(page) == second
+    assert get_focus(page) == second
     press(page, "ArrowDown")
-    assert focused(page) == third
+    assert get_focus(page) == third
     press(page, "ArrowUp")
 
-    assert focused(page) == second
+    assert get_focus(page) == second
     expect(opener(page, second)).to_be_in_viewport()
 
 
@@ -52,11 +52,11 @@ def test_the_last_query_of_a_page_is_followed_by_the_first_of_the_next(page):
     explorer(page).locator(".opener").last.focus()
     press(page, "j")
     expect(explorer(page).locator(".page")).to_have_text("51 to 60 of 60")
-    assert focused(page) == ids(page)[0]
+    assert get_focus(page) == ids(page)[0]
     press(page, "k")
 
     expect(explorer(page).locator(".page")).to_have_text("1 to 50 of 60")
-    assert focused(page) == ids(page)[-1]
+    assert get_focus(page) == ids(page)[-1]
 
 
 def test_enter_opens_and_closes_and_escape_closes(page):
@@ -69,7 +69,7 @@ def test_enter_opens_and_closes_and_escape_closes(page):
     press(page, "Escape")
 
     expect(view(page)).to_have_count(0)
-    assert focused(page) == ids(page)[0]
+    assert get_focus(page) == ids(page)[0]
 
 
 def test_a_question_mark_shows_the_keys(page):
@@ -110,8 +110,8 @@ def test_everything_is_reached_by_tab(page):
     assert reached == ["words", "slice", "rule", "metric", "worsened", "keys", "query", "text", "segment", "weight"]
     head(page, "R@20 change").focus()
     press(page, "Tab")
-    assert focused(page) == ids(page)[0]
+    assert get_focus(page) == ids(page)[0]
     press(page, "Enter")
     expect(view(page).get_by_role("button", name="Copy link")).to_be_visible()
     press(page, "Tab", "Tab")
-    assert focused(page) == "Copy link"
+    assert get_focus(page) == "Copy link"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from browser.needs import without
 from browser.pages import page_of, queries_of
-from browser.queries import control, explorer, ids, opener, shown, view
+from browser.queries import control, explorer, ids, opener, show_query, view
 from playwright.sync_api import expect
 from report.full_run import full_run
 from report.runs import RUN
@@ -27,8 +27,8 @@ def luminance(text):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_ink_and_ground_and_worse_and_better_differ_in_lightness(opened, text, scheme):
-    page = opened(text, "#shop-0::q=q017", scheme=scheme)
+def test_ink_and_ground_and_worse_and_better_differ_in_lightness(open_page, text, scheme):
+    page = open_page(text, "#shop-0::q=q017", scheme=scheme)
     ink, ground = luminance(colour(view(page))), luminance(colour(page.locator("body"), "background-color"))
     control(page, "metric").select_option("R@20")
     worse = luminance(colour(page.locator("td.worse .bar i").first, "background-color"))
@@ -41,9 +41,9 @@ def test_ink_and_ground_and_worse_and_better_differ_in_lightness(opened, text, s
     assert (worse < better) == (scheme == "light")
 
 
-def test_a_narrow_page_is_not_wider_than_its_window(opened, text):
-    page = opened(text, "#shop-0::q=q017", width=390)
-    shown(page, "q017")
+def test_a_narrow_page_is_not_wider_than_its_window(open_page, text):
+    page = open_page(text, "#shop-0::q=q017", width=390)
+    show_query(page, "q017")
 
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert view(page).bounding_box()["width"] <= 390
@@ -62,19 +62,19 @@ OUT_OF_SIGHT = """
 
 
 @pytest.mark.parametrize("width", [390, 768])
-def test_what_failed_checks_rest_on_is_in_sight_on_a_narrow_page(opened, text, width):
-    page = opened(text, width=width)
+def test_what_failed_checks_rest_on_is_in_sight_on_a_narrow_page(open_page, text, width):
+    page = open_page(text, width=width)
 
     expect(page.locator(".worst td[data-label='now at']").first).to_be_visible()
     assert page.evaluate(OUT_OF_SIGHT, width) == []
 
 
-def test_the_command_that_accepts_is_not_folded(opened):
-    expect(opened(page_of(RUN)).locator(".findings > .command", has_text="--ireval-update").first).to_be_visible()
+def test_the_command_that_accepts_is_not_folded(open_page):
+    expect(open_page(page_of(RUN)).locator(".findings > .command", has_text="--ireval-update").first).to_be_visible()
 
 
-def test_print_shows_what_is_open_and_the_views(opened, text):
-    page = opened(text)
+def test_print_shows_what_is_open_and_the_views(open_page, text):
+    page = open_page(text)
     second = ids(page)[1]
     opener(page, second).click()
     expect(view(page)).to_have_count(1)
@@ -89,8 +89,8 @@ def test_print_shows_what_is_open_and_the_views(opened, text):
     expect(page.locator("details.worst-query").nth(2)).not_to_have_attribute("open", "")
 
 
-def test_without_scripts_all_that_decides_is_there(opened, text):
-    page = opened(text, "#shop-0::q=q002", scripts=False)
+def test_without_scripts_all_that_decides_is_there(open_page, text):
+    page = open_page(text, "#shop-0::q=q002", scripts=False)
     first = page.locator("article.query").first
 
     expect(first.locator(".side.baseline li").nth(9)).to_contain_text("#10")
@@ -102,8 +102,8 @@ def test_without_scripts_all_that_decides_is_there(opened, text):
     assert page.locator("article.query").count() == 3
 
 
-def test_without_scripts_an_address_opens_its_view(opened, text):
-    page = opened(text, "#shop-0::q=q008", scripts=False)
+def test_without_scripts_an_address_opens_its_view(open_page, text):
+    page = open_page(text, "#shop-0::q=q008", scripts=False)
 
     expect(page.locator("article.query").nth(2)).to_be_visible()
     expect(page.locator("article.query").nth(2)).to_be_in_viewport()
@@ -125,10 +125,10 @@ def obstacles(axe, page):
     return [(each["id"], [node["html"][:200] for node in each["nodes"][:3]]) for each in found]
 
 
-def test_the_page_can_be_used_by_everyone(opened, axe):
+def test_the_page_can_be_used_by_everyone(open_page, axe):
     small = page_of(full_run(queries=20, documents=10))
-    page = opened(small, "#shop-0::q=q009", scheme="dark", width=390)
-    shown(page, "q009")
+    page = open_page(small, "#shop-0::q=q009", scheme="dark", width=390)
+    show_query(page, "q009")
     assert obstacles(axe, page) == []
     page.keyboard.press("?")
 
@@ -152,14 +152,14 @@ LETTER_BY_LETTER = """
 """Texts with fewer than six characters a line."""
 
 
-def test_no_name_is_broken_letter_by_letter(opened):
+def test_no_name_is_broken_letter_by_letter(open_page):
     run = full_run(queries=60)
     (suite,) = run.suites
     owner, name = "@acme/marketplace-search-team-of-the-northern-region", "marketplace-search-for-returning-customers"
     rule = "no_regression_of_returning_customers_in_the_northern_region"
     red = tuple(replace(each, name=rule, verdict="fail", id=f"{each.id}-{rule}") for each in suite.outcomes)
     long = replace(suite, name=name, owner=owner, path=f"suites/northern/{name}.ireval.yaml", outcomes=red)
-    page = opened(page_of(replace(run, suites=(long, replace(long, name=f"{name}-2")))), width=390)
+    page = open_page(page_of(replace(run, suites=(long, replace(long, name=f"{name}-2")))), width=390)
     page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
 
     assert page.evaluate(LETTER_BY_LETTER) == []

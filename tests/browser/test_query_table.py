@@ -20,8 +20,8 @@ def text(run):
 
 
 @pytest.fixture
-def page(opened, text):
-    return opened(text)
+def page(open_page, text):
+    return open_page(text)
 
 
 def changes(run, metric="nDCG@10"):
@@ -105,23 +105,27 @@ def test_every_column_sorts_both_ways(page, run):
         sorted_by = explorer(page).locator("th[aria-sort]")
         head(page, name).click()
         expect(sorted_by).to_have_attribute("aria-sort", "descending" if down else "ascending")
-        assert rounded(values, ids(page)) == rounded(values, sorted(values, key=values.get, reverse=down)[:50])
+        assert round_values(values, ids(page)) == round_values(
+            values, sorted(values, key=values.get, reverse=down)[:50]
+        )
         head(page, name).click()
         expect(sorted_by).to_have_attribute("aria-sort", "ascending" if down else "descending")
-        assert rounded(values, ids(page)) == rounded(values, sorted(values, key=values.get, reverse=not down)[:50])
+        assert round_values(values, ids(page)) == round_values(
+            values, sorted(values, key=values.get, reverse=not down)[:50]
+        )
 
 
-def rounded(values, queries):
+def round_values(values, queries):
     """What the page sorts by: figures have four decimals there."""
     found = [values[query] for query in queries]
     return [round(value, 4) + 0.0 if isinstance(value, float) else value for value in found]
 
 
-def test_a_column_of_numbers_is_sorted_as_such(opened, run):
+def test_a_column_of_numbers_is_sorted_as_such(open_page, run):
     suite = run.suites[0]
     searches = tuple(str(number * 7 % 120) if number else "" for number in range(120))
     table = replace(suite.queries, columns={"searches": searches})
-    page = opened(queries_of(replace(run, suites=(replace(suite, queries=table),))))
+    page = open_page(queries_of(replace(run, suites=(replace(suite, queries=table),))))
     head(page, "searches").click()
 
     assert column(page, "searches")[:12] == [str(number) for number in range(1, 13)]
@@ -155,20 +159,20 @@ def test_each_suite_has_a_table_of_its_own(page, run):
     assert len(ids(page, 0)) == 50
 
 
-def test_a_metric_of_costs_has_its_worst_where_it_rises(opened, run):
+def test_a_metric_of_costs_has_its_worst_where_it_rises(open_page, run):
     suite = run.suites[0]
     metrics = tuple(replace(each, direction="lower") for each in suite.metrics)
-    page = opened(queries_of(replace(run, suites=(replace(suite, metrics=metrics),))))
+    page = open_page(queries_of(replace(run, suites=(replace(suite, metrics=metrics),))))
 
     highest = max(changes(run).items(), key=lambda pair: pair[1])
     assert ids(page)[0] == highest[0]
     expect(explorer(page).locator("td.change").first).to_have_class("number change worse")
 
 
-def test_without_a_baseline_there_is_no_change(opened, run):
+def test_without_a_baseline_there_is_no_change(open_page, run):
     suite = run.suites[0]
     alone = replace(suite, baseline=None, queries=replace(suite.queries, baseline={}))
-    page = opened(queries_of(replace(run, suites=(alone,))))
+    page = open_page(queries_of(replace(run, suites=(alone,))))
 
     lowest = min(suite.queries.now["nDCG@10"])
     assert column(page, "nDCG@10 now")[0] == f"{lowest:.4f}"

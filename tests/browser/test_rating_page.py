@@ -48,7 +48,7 @@ def rating(tmp_path):
 
 
 @pytest.fixture
-def opened_at(browser):
+def open_address(browser):
     """Opens an address in a new tab; the test fails if the page complains or asks for anything elsewhere."""
     complaints, context = [], browser.new_context()
 
@@ -75,9 +75,9 @@ def status(page, text):
     expect(page.locator("#status")).to_have_text(text)
 
 
-def test_keys_grade_undo_and_skip_and_the_next_visit_goes_on(rating, opened_at):
+def test_keys_grade_undo_and_skip_and_the_next_visit_goes_on(rating, open_address):
     address, saved = rating
-    page = opened_at(address)
+    page = open_address(address)
     assert page.inner_text("h1") == "red mug"
     assert page.inner_text("#about") == "narrative\nfor ☕"
 
@@ -94,7 +94,7 @@ def test_keys_grade_undo_and_skip_and_the_next_visit_goes_on(rating, opened_at):
     page.keyboard.press("9")
     page.close()
 
-    again = opened_at(address)
+    again = open_address(address)
     assert (again.inner_text("#document"), again.inner_text("#count")) == ("d1", "1 of 3 judged")
     again.get_by_role("button", name="0 no").click()
     status(again, "Grade 0 saved. 2 of 3 judged.")
@@ -103,9 +103,9 @@ def test_keys_grade_undo_and_skip_and_the_next_visit_goes_on(rating, opened_at):
     assert sorted(saved()) == ["0", "0", "1"]
 
 
-def judged_in_two_tabs(address, opened_at):
+def judge_in_two_tabs(address, open_address):
     """Two tabs; the first gave its first document a 2, which the second was told when it tried a 0."""
-    one, other = opened_at(address), opened_at(address)
+    one, other = open_address(address), open_address(address)
     one.keyboard.press("2")
     status(one, "Grade 2 saved. 1 of 3 judged.")
     other.keyboard.press("0")
@@ -113,18 +113,18 @@ def judged_in_two_tabs(address, opened_at):
     return one, other
 
 
-def test_two_tabs_lose_nothing_and_tell_what_the_other_did(rating, opened_at):
+def test_two_tabs_lose_nothing_and_tell_what_the_other_did(rating, open_address):
     address, saved = rating
-    _, other = judged_in_two_tabs(address, opened_at)
+    _, other = judge_in_two_tabs(address, open_address)
     assert saved() == ["2"]
     other.keyboard.press("0")
     status(other, "Grade 0 saved. 1 of 3 judged.")
     assert saved() == ["0"]
 
 
-def test_undo_leaves_what_another_tab_has_judged_since(rating, opened_at):
+def test_undo_leaves_what_another_tab_has_judged_since(rating, open_address):
     address, saved = rating
-    one, other = judged_in_two_tabs(address, opened_at)
+    one, other = judge_in_two_tabs(address, open_address)
     other.keyboard.press("0")
     status(other, "Grade 0 saved. 1 of 3 judged.")
 
@@ -133,8 +133,8 @@ def test_undo_leaves_what_another_tab_has_judged_since(rating, opened_at):
     assert saved() == ["0"]
 
 
-def test_hostile_texts_are_shown_as_they_are(rating, opened_at):
-    page = opened_at(rating[0])
+def test_hostile_texts_are_shown_as_they_are(rating, open_address):
+    page = open_address(rating[0])
     page.keyboard.press("s")
     expect(page.locator("h2")).to_have_text(HOSTILE)
     assert page.inner_text("#document") == HOSTILE
@@ -188,8 +188,8 @@ def test_a_grade_is_told_as_saved_though_the_next_document_does_not_come(rating,
     assert rating[1]() == ["2"]
 
 
-def test_a_screen_reader_hears_each_document_and_each_result(rating, opened_at):
-    page = opened_at(rating[0])
+def test_a_screen_reader_hears_each_document_and_each_result(rating, open_address):
+    page = open_address(rating[0])
     assert page.evaluate("document.activeElement.id") == "text"
     assert page.get_by_role("status").get_attribute("aria-live") == "polite"
     assert page.get_by_role("group", name="Grade").get_by_role("button").count() == 6
@@ -221,8 +221,8 @@ CONTRAST = """([selector]) => {
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 1100)])
-def test_texts_can_be_read_and_nothing_is_cut(rating, opened_at, scheme, width):
-    page = opened_at(rating[0], scheme=scheme, width=width)
+def test_texts_can_be_read_and_nothing_is_cut(rating, open_address, scheme, width):
+    page = open_address(rating[0], scheme=scheme, width=width)
     page.keyboard.press("1")
     status(page, "Grade 1 saved. 1 of 3 judged.")
     page.keyboard.press("ArrowLeft")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from browser.pages import queries_of
-from browser.queries import control, explorer, ids, opener, shown, view
+from browser.queries import control, explorer, ids, opener, show_query, view
 from playwright.sync_api import expect
 from report.full_run import full_run
 
@@ -23,8 +23,8 @@ def words(locator):
     return [" ".join(each.split()) for each in locator.all_inner_texts()]
 
 
-def test_both_rankings_stand_side_by_side(opened, text):
-    page = opened(text, "#shop-0::q=q017")
+def test_both_rankings_stand_side_by_side(open_page, text):
+    page = open_page(text, "#shop-0::q=q017")
     before, now = view(page).locator(".side.baseline li"), view(page).locator(".side.now li")
 
     assert words(before)[:2] == ["#1 q017-d0 3 perfect ↓ now #19", "#2 q017-d1 3 perfect ↓ now #5"]
@@ -35,9 +35,9 @@ def test_both_rankings_stand_side_by_side(opened, text):
     assert left["x"] + left["width"] < right["x"]
 
 
-def test_a_line_joins_the_places_of_a_document(opened, text):
-    page = opened(text, "#shop-0::q=q017")
-    (line, *rows) = shown(page, "q017").evaluate(
+def test_a_line_joins_the_places_of_a_document(open_page, text):
+    page = open_page(text, "#shop-0::q=q017")
+    (line, *rows) = show_query(page, "q017").evaluate(
         """(view) => [...view.querySelectorAll(".moves .worse, .side li.worse")].map((each) => {
           const { top, bottom } = each.getBoundingClientRect();
           return each.tagName === "LI" ? (top + bottom) / 2 : [top, bottom];
@@ -49,16 +49,16 @@ def test_a_line_joins_the_places_of_a_document(opened, text):
     assert all(any(abs(end - middle) < 1 for middle in middles) for end in line)
 
 
-def test_each_documents_share_of_the_change_is_said(opened, text, run):
-    page = opened(text, "#shop-0::q=q017")
+def test_each_documents_share_of_the_change_is_said(open_page, text, run):
+    page = open_page(text, "#shop-0::q=q017")
     rows = words(view(page).locator(".shares tbody tr"))
 
     assert len(rows) == 6
     assert "q017-d0 3 perfect #1 → #19 +0.0029 +0.0078" in rows
 
 
-def test_the_curve_is_drawn_and_said(opened, text):
-    page = opened(text, "#shop-0::q=q017")
+def test_the_curve_is_drawn_and_said(open_page, text):
+    page = open_page(text, "#shop-0::q=q017")
     picture = view(page).get_by_role("img")
 
     expect(picture).to_have_accessible_name(
@@ -68,8 +68,8 @@ def test_the_curve_is_drawn_and_said(opened, text):
     assert picture.locator("circle").count() == 12
 
 
-def test_the_table_opens_what_the_page_has_without_scripts(opened, text):
-    page = opened(text)
+def test_the_table_opens_what_the_page_has_without_scripts(open_page, text):
+    page = open_page(text)
     control(page, "metric").select_option("nDCG@10")
     opener(page, "q002").click()
     fixed = page.locator(".worst-query article").first
@@ -84,8 +84,8 @@ def test_the_table_opens_what_the_page_has_without_scripts(opened, text):
         )
 
 
-def test_a_click_opens_and_closes(opened, text):
-    page = opened(text)
+def test_a_click_opens_and_closes(open_page, text):
+    page = open_page(text)
     query = ids(page)[0]
     explorer(page).locator("td.text").first.click()
     expect(view(page).locator(".query-id")).to_have_text(query)
@@ -96,16 +96,16 @@ def test_a_click_opens_and_closes(opened, text):
     expect(opener(page, query)).to_be_focused()
 
 
-def test_without_a_baseline_there_is_one_ranking(opened, run):
+def test_without_a_baseline_there_is_one_ranking(open_page, run):
     alone = replace(run.suites[0], baseline=None)
-    page = opened(queries_of(replace(run, suites=(alone,))), "#shop-0::q=q017")
+    page = open_page(queries_of(replace(run, suites=(alone,))), "#shop-0::q=q017")
 
     expect(view(page).locator(".side.now li")).to_have_count(20)
     expect(view(page).locator(".side.baseline")).to_have_count(0)
 
 
-def test_links_and_commands_are_copied(opened, text):
-    page = opened(text, "#shop-0::q=q017")
+def test_links_and_commands_are_copied(open_page, text):
+    page = open_page(text, "#shop-0::q=q017")
     page.evaluate(  # what a browser without a window lets a page copy differs from one machine to another
         "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text; }}})"
     )

@@ -38,7 +38,7 @@ class Ran(NamedTuple):
     outputs: dict[str, str]
 
 
-def filled(text, values):
+def fill_values(text, values):
     """``text`` with each expression replaced; one that has no value fails the test."""
     return EXPRESSION.sub(lambda found: value_of(found[1].strip(), values), text)
 
@@ -64,10 +64,10 @@ class Machine:
         """Run a step with ``run``; ``above`` are its job and its workflow, whose variables and shell it has."""
         variables = {}
         for holder in (*reversed(above), step):
-            variables |= {name: filled(text, values) for name, text in holder.get("env", {}).items()}
+            variables |= {name: fill_values(text, values) for name, text in holder.get("env", {}).items()}
         shells = [holder.get("defaults", {}).get("run", {}).get("shell") for holder in above]
         shell = step.get("shell") or next(filter(None, shells), None)
-        folder = self.folder / filled(step.get("working-directory", "."), values)
+        folder = self.folder / fill_values(step.get("working-directory", "."), values)
         return self.bash(step["run"], variables, folder, SHELLS[shell])
 
     def bash(self, script, variables=(), folder=None, shell=SHELLS["bash"]):

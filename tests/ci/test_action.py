@@ -33,7 +33,7 @@ def act(repository, inputs=(), event=(), **environment):
     return code, text, outputs
 
 
-def called(repository, inputs=(), event=()):
+def call_action(repository, inputs=(), event=()):
     """The arguments that pytest was given."""
     code, text, _ = act(repository, {"install": "", **dict(inputs)}, event, PYTEST_ENDS_WITH="5")
     assert code == 5, text
@@ -141,7 +141,7 @@ STRICT = ["-o", "ireval_baseline_lowering=fail"]
     ],
 )
 def test_what_is_compared_with_follows_the_event(repository, inputs, event, options):
-    assert called(repository, inputs, event) == [*options, "suites/"]
+    assert call_action(repository, inputs, event) == [*options, "suites/"]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_what_is_compared_with_follows_the_event(repository, inputs, event, opti
     ],
 )
 def test_arguments_are_split_into_words_and_nothing_more(repository, text, words):
-    assert called(repository, {"arguments": text}) == ["suites/", *words]
+    assert call_action(repository, {"arguments": text}) == ["suites/", *words]
     assert not (repository.folder / "seen").exists()
 
 
@@ -171,7 +171,7 @@ def test_a_quote_without_an_end_is_an_error_and_no_gate_without_arguments(reposi
 
 @pytest.mark.parametrize("name", ["$(touch${IFS}seen)", "--ireval-update"])
 def test_the_name_of_a_branch_is_never_code_and_never_an_option(repository, name):
-    assert called(repository, event={"github.base_ref": name}) == [
+    assert call_action(repository, event={"github.base_ref": name}) == [
         f"--ireval-base=refs/remotes/origin/{name}",
         *STRICT,
         "suites/",

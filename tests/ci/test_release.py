@@ -44,7 +44,7 @@ def test_every_script_is_clean(tool):
 
 
 @pytest.fixture
-def released(tmp_path):
+def release(tmp_path):
     """Runs the script for a tag, with a version and a changelog."""
 
     def run(tag, heading, version="1.2.0"):
@@ -59,8 +59,8 @@ def released(tmp_path):
 
 
 @pytest.mark.parametrize("heading", ["## 1.2.0", "## 1.2.0 (2027-01-31)"])
-def test_the_notes_of_a_release_are_its_changes(released, heading):
-    done = released("v1.2.0", heading)
+def test_the_notes_of_a_release_are_its_changes(release, heading):
+    done = release("v1.2.0", heading)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "\n* New.\n\n", "")
 
@@ -86,8 +86,8 @@ def test_the_notes_of_a_release_are_its_changes(released, heading):
         ),
     ],
 )
-def test_a_tag_without_its_version_or_changes_is_refused(released, tag, heading, message):
-    done = released(tag, heading)
+def test_a_tag_without_its_version_or_changes_is_refused(release, tag, heading, message):
+    done = release(tag, heading)
 
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{message}\n")
 

@@ -49,7 +49,7 @@ def comment(repository, *, summary=f"{MARK}\n**Not safe to land**: nDCG@10 fell.
     return [(call["call"], call["body"]) for call in repository.gh_calls() if "body" in call]
 
 
-def said(number, login, body=f"{MARK}\n**Not safe to land**: RR fell.\n"):
+def make_comment(number, login, body=f"{MARK}\n**Not safe to land**: RR fell.\n"):
     return {"id": number, "user": {"login": login}, "body": body}
 
 
@@ -61,7 +61,11 @@ def test_the_first_run_writes_a_comment(repository):
 
 
 def test_the_next_run_writes_it_anew(repository):
-    others = [said(1, "ann", "Nice."), said(2, "github-actions[bot]", "Accepted."), said(3, "github-actions[bot]")]
+    others = [
+        make_comment(1, "ann", "Nice."),
+        make_comment(2, "github-actions[bot]", "Accepted."),
+        make_comment(3, "github-actions[bot]"),
+    ]
 
     ((call, text),) = comment(repository, comments=others)
 
@@ -70,7 +74,7 @@ def test_the_next_run_writes_it_anew(repository):
 
 
 def test_a_comment_of_somebody_else_with_the_mark_is_left_alone(repository):
-    ((call, _),) = comment(repository, comments=[said(1, "eve")])
+    ((call, _),) = comment(repository, comments=[make_comment(1, "eve")])
 
     assert call == f"POST {COMMENTS}"
 
@@ -87,7 +91,7 @@ def test_a_run_in_which_nothing_happened_makes_no_comment(repository):
 
 
 def test_it_only_updates_a_comment_that_is_no_longer_true(repository):
-    ((call, text),) = comment(repository, summary=QUIET, comments=[said(3, "github-actions[bot]")])
+    ((call, text),) = comment(repository, summary=QUIET, comments=[make_comment(3, "github-actions[bot]")])
 
     assert call == "PATCH repos/shop/search/issues/comments/3"
     assert text == QUIET + LINK
@@ -95,7 +99,7 @@ def test_it_only_updates_a_comment_that_is_no_longer_true(repository):
 
 @pytest.mark.parametrize("summary", [None, ""])
 def test_a_run_without_a_report_is_not_passed_over(repository, summary):
-    ((call, text),) = comment(repository, summary=summary, comments=[said(3, "github-actions[bot]")])
+    ((call, text),) = comment(repository, summary=summary, comments=[make_comment(3, "github-actions[bot]")])
 
     assert call == "PATCH repos/shop/search/issues/comments/3"
     assert text == f"{MARK}\nThe search gate left no report on {HEAD}.\n{LINK}"

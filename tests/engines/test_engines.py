@@ -89,7 +89,7 @@ def test_a_lost_shard_is_seen_in_the_answer_alone(opensearch_nodes):
         indexing.ask(first.url, "/products/_search?q=tent&allow_partial_search_results=false")
 
 
-def started(name, *arguments):
+def start_engine(name, *arguments):
     """The command of README.md, once it answers: its process, the URL, and the folder of the engine."""
     process = subprocess.Popen([sys.executable, START, name, *arguments], stdout=subprocess.PIPE, text=True)
     line = process.stdout.readline()
@@ -100,7 +100,7 @@ def started(name, *arguments):
 
 
 def test_the_command_gives_a_url_and_files_until_ctrl_c(groonga, tmp_path):
-    process, url, folder = started("groonga", "--files", tmp_path)
+    process, url, folder = start_engine("groonga", "--files", tmp_path)
     assert len(indexing.search_groonga(url, "tent", size=5)) == 5
     assert (tmp_path / "queries.tsv").read_text().startswith("id\ttext\tsegment\nq000\t")
 
@@ -114,7 +114,7 @@ def test_the_command_gives_a_url_and_files_until_ctrl_c(groonga, tmp_path):
 @pytest.mark.parametrize("name", ["solr", "postgresql"])
 def test_an_engine_ends_with_the_program_that_started_it(name, request):
     request.getfixturevalue(name)
-    process, url, folder = started(name)
+    process, url, folder = start_engine(name)
 
     process.kill()
     process.wait()

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("default")]
 METRICS = ["nDCG@10", "AP", "RR", "NumRet"]
 
 
-def needed(*modules):
+def list_needed(*modules):
     """The modules; without one the test is skipped, or fails where engines are required."""
     try:
         return [importlib.import_module(module) for module in modules]
@@ -75,7 +75,7 @@ def figures(evaluation):
 @pytest.fixture(scope="module")
 def bucket():
     """A bucket in a real S3 server, over a socket."""
-    server, s3fs = needed("moto.server", "s3fs")
+    server, s3fs = list_needed("moto.server", "s3fs")
     running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     running.start()
     host, port = running.get_host_and_port()
@@ -91,7 +91,7 @@ def bucket():
 
 
 def test_a_bucket_is_read_as_a_folder_is(bucket, runs, ireval):
-    pandas, parquet, pyarrow = needed("pandas", "pyarrow.parquet", "pyarrow")
+    pandas, parquet, pyarrow = list_needed("pandas", "pyarrow.parquet", "pyarrow")
     frame = pandas.read_csv(runs / "whole.trec", sep=" ", names=["query", "q0", "document", "rank", "score", "tag"])
     frame = frame.sample(frac=1, random_state=1)  # rows of a query anywhere in its file
     for name, rows in frame.groupby(frame["query"].str[1:].astype(int) % 3):
@@ -131,12 +131,12 @@ def test_what_a_bucket_does_not_have_is_named(bucket, address, said):
 def google(monkeypatch):
     """A bucket in an emulator of Google Cloud Storage, over a socket."""
     monkeypatch.setenv("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")  # the emulator has no gRPC; read at import
-    server, gcsfs = needed("gcp_storage_emulator.server", "gcsfs")
+    server, gcsfs = list_needed("gcp_storage_emulator.server", "gcsfs")
     running = server.create_server("127.0.0.1", 0, in_memory=True, default_bucket="search")
     running.start()
     address = "http://{}:{}".format(*running._api._httpd.server_address)
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", address)
-    (config,) = needed("fsspec.config")
+    (config,) = list_needed("fsspec.config")
     monkeypatch.setitem(config.conf, "gs", {"token": "anon", "endpoint_url": address})
     gcsfs.GCSFileSystem.clear_instance_cache()
     yield gcsfs.GCSFileSystem()
@@ -146,7 +146,7 @@ def google(monkeypatch):
 @pytest.fixture
 def azure(monkeypatch):
     """A container in Azurite, over a socket: `npm install azurite` brings it."""
-    (adlfs,) = needed("adlfs")
+    (adlfs,) = list_needed("adlfs")
     if (program := shutil.which("azurite-blob")) is None:
         raise without("there is no azurite-blob on PATH")
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -181,7 +181,7 @@ def test_other_stores_are_read_as_a_folder_is(store, scheme, runs, request):
 
 
 def test_a_file_of_a_web_server_is_read(runs):
-    needed("aiohttp")
+    list_needed("aiohttp")
     handler = partial(SimpleHTTPRequestHandler, directory=str(runs))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -206,7 +206,7 @@ def test_a_query_in_two_files_of_a_bucket_is_an_error(bucket):
 @pytest.fixture(scope="module")
 def cluster():
     """Two workers of Dask, each in a process of its own."""
-    (distributed,) = needed("distributed")
+    (distributed,) = list_needed("distributed")
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
     ) as running:
@@ -320,7 +320,7 @@ def test_a_file_that_kills_every_worker_is_named(cluster, runs, monkeypatch):
     ],
 )
 def test_a_cluster_that_does_not_answer_is_an_error(runs, ireval, monkeypatch, on, said):
-    needed("distributed")
+    list_needed("distributed")
     monkeypatch.setattr(evaluate_command, "PATIENCE", 1)
     code, _, text = ireval("evaluate", runs / "judgments.txt", runs / "runs", "--on", on)
 
@@ -328,13 +328,13 @@ def test_a_cluster_that_does_not_answer_is_an_error(runs, ireval, monkeypatch, o
 
 
 def frame_of(runs):
-    (pandas,) = needed("pandas")
+    (pandas,) = list_needed("pandas")
     frame = pandas.read_csv(runs / "whole.trec", sep=" ", names=["query", "q0", "document", "rank", "score", "tag"])
     return frame[["query", "document", "score"]]
 
 
 def test_polars_and_duckdb_give_their_rows_as_they_are(runs):
-    polars, duckdb = needed("polars", "duckdb")
+    polars, duckdb = list_needed("polars", "duckdb")
     frame = frame_of(runs)
     for source in (polars.from_pandas(frame), duckdb.sql("select * from frame order by score")):
         assert figures(evaluate(str(runs / "judgments.txt"), source, METRICS)) == whole(runs)
@@ -345,7 +345,7 @@ def test_polars_and_duckdb_give_their_rows_as_they_are(runs):
 
 
 def test_a_delta_table_is_read_through_its_own_reader(runs):
-    (deltalake,) = needed("deltalake")
+    (deltalake,) = list_needed("deltalake")
     place = str(runs / "delta")
     frame = frame_of(runs)
     deltalake.write_deltalake(place, frame[:500])
@@ -358,7 +358,7 @@ def test_a_delta_table_is_read_through_its_own_reader(runs):
 
 
 def test_an_iceberg_table_is_read_through_its_own_reader(runs):
-    catalogs, pyarrow = needed("pyiceberg.catalog.sql", "pyarrow")
+    catalogs, pyarrow = list_needed("pyiceberg.catalog.sql", "pyarrow")
     catalog = catalogs.SqlCatalog("shop", uri=f"sqlite:///{runs}/catalog.db", warehouse=f"file://{runs}/warehouse")
     catalog.create_namespace("search")
     rows = pyarrow.table(frame_of(runs))

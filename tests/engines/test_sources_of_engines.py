@@ -75,7 +75,7 @@ def test_the_rankings_of_a_source_are_those_of_the_engine(name, request, shop, f
     path = suite(folder, SOURCES[name](engine.url) | {"repeat": 2}, churn, queries="some.tsv")
 
     loaded = load_suite(path)
-    (answer, again) = asked(loaded)
+    (answer, again) = ask_source(loaded)
 
     for query in some:
         if name != "groonga":  # it joins words by AND, which the other search of the tests does not
@@ -105,7 +105,7 @@ def test_an_approximate_search_is_compared_with_the_exact_one(breadth, verdict, 
     assert [outcome.verdict for outcome in result.outcomes] == ["pass", verdict], result.outcomes
 
 
-def asked(loaded):
+def ask_source(loaded):
     from pytest_ireval import Request, load_registry, read_queries
     from pytest_ireval.sources.answers import fetch_answers
 
@@ -122,7 +122,7 @@ def asked(loaded):
 
 
 @pytest.fixture
-def accepted(folder, opensearch, pytester):
+def accepted_folder(folder, opensearch, pytester):
     """The suite of a healthy OpenSearch, whose rankings are the baseline."""
     path = suite(folder, SOURCES["opensearch"](opensearch.url))
     done = pytester.runpytest("--ireval", str(path), "--ireval-update-new", "-p", "no:cacheprovider", "-p", "no:xdist")
@@ -134,20 +134,20 @@ def verdict(folder, source):
     return run_gate(load_suite(suite(folder, source)))
 
 
-def red(result):
+def list_red(result):
     return [outcome for outcome in result.outcomes if outcome.verdict in ("fail", "error")]
 
 
-def test_a_second_run_and_a_new_index_of_the_same_documents_are_green(accepted, opensearch, shop):
+def test_a_second_run_and_a_new_index_of_the_same_documents_are_green(accepted_folder, opensearch, shop):
     documents = collection.documents(shop)
     indexing.index_elastic(opensearch.url, documents[::-1], index="reindexed")
     source = SOURCES["opensearch"](opensearch.url)
 
-    assert red(verdict(accepted, source)) == []
-    assert red(verdict(accepted, source | {"opensearch": f"{opensearch.url}/reindexed"})) == []
+    assert list_red(verdict(accepted_folder, source)) == []
+    assert list_red(verdict(accepted_folder, source | {"opensearch": f"{opensearch.url}/reindexed"})) == []
 
 
-def renamed(url, documents):
+def rename_documents(url, documents):
     indexing.index_elastic(url, [{**each, "id": f"sku-{each['id']}"} for each in documents], index="renamed")
     return {"opensearch": f"{url}/renamed"}
 
@@ -158,31 +158,33 @@ CHANGES = {
         lambda *_: {"query": {"multi_match": {**MATCH, "operator": "and"}}},
         "return fewer documents",
     ),
-    "renamed ids": (renamed, "'sku-"),
+    "renamed ids": (rename_documents, "'sku-"),
 }
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_change_that_harms_is_red(accepted, opensearch, shop, name):
+def test_a_change_that_harms_is_red(accepted_folder, opensearch, shop, name):
     change, says = CHANGES[name]
     other = change(opensearch.url, collection.documents(shop))
 
-    result = verdict(accepted, {**SOURCES["opensearch"](opensearch.url), **other})
+    result = verdict(accepted_folder, {**SOURCES["opensearch"](opensearch.url), **other})
 
     causes = " ".join(each.headline for each in result.diagnoses)
 
-    assert red(result)
+    assert list_red(result)
     assert says in causes
 
 
-def test_a_lost_half_of_the_index_is_counted_in_judged_documents(accepted, opensearch, shop):
+def test_a_lost_half_of_the_index_is_counted_in_judged_documents(accepted_folder, opensearch, shop):
     left = collection.documents(shop)[::2]
     indexing.index_elastic(opensearch.url, left, index="other-half")
 
-    result = verdict(accepted, SOURCES["opensearch"](opensearch.url) | {"opensearch": f"{opensearch.url}/other-half"})
+    result = verdict(
+        accepted_folder, SOURCES["opensearch"](opensearch.url) | {"opensearch": f"{opensearch.url}/other-half"}
+    )
 
     there = {each["id"] for each in left}
-    lines = (accepted / "judgments.txt").read_text().splitlines()
+    lines = (accepted_folder / "judgments.txt").read_text().splitlines()
     gone = {line.split()[2] for line in lines if line.split()[3] != "0"} - there
     assert any(
         note.startswith(f"{len(gone)} relevant documents of the judgments not in the index: ") for note in result.notes
@@ -229,7 +231,7 @@ def test_the_facts_of_solr(folder, solr):
     assert not [note for note in result.notes if "could not be read" in note]
 
 
-def test_a_page_that_comes_twice_is_red(accepted, opensearch):
+def test_a_page_that_comes_twice_is_red(accepted_folder, opensearch):
     pages = {
         "http": f"{opensearch.url}/products/_search?page={{page}}",
         "hits": "hits.hits",
@@ -238,7 +240,7 @@ def test_a_page_that_comes_twice_is_red(accepted, opensearch):
     }
     body = {"query": {"multi_match": MATCH}, "size": "{size}"}  # without from, each page is the first
 
-    (wrong, *_) = red(verdict(accepted, {**pages, "body": body}))
+    (wrong, *_) = list_red(verdict(accepted_folder, {**pages, "body": body}))
 
     assert wrong.verdict == "error"
     assert "twice" in wrong.headline
@@ -282,7 +284,7 @@ def test_fts5_of_sqlite(folder, shop):
     source = {"sql": sql, "database": f"sqlite:///{folder}/shop.db"}
     path = suite(folder, source, "missing_queries: ignore\nrules:\n  - threshold: {P@1: '>= 0'}\n", queries="one.tsv")
 
-    (answer,) = asked(load_suite(path))
+    (answer,) = ask_source(load_suite(path))
 
     assert answer.rankings.ranking("q000") == indexing.search_sqlite(folder / "shop.db", "tent", size=20)
     with closing(sqlite3.connect(folder / "shop.db")) as database:
@@ -314,7 +316,7 @@ def test_batches_and_stored_templates_find_what_single_searches_find(name, reque
         {"template": template},
         {"template": template, "batch": 20},
     ):
-        (answer,) = asked(load_suite(suite(folder, {**address, **way}, churn, queries="some.tsv")))
+        (answer,) = ask_source(load_suite(suite(folder, {**address, **way}, churn, queries="some.tsv")))
         found[json.dumps(way)] = [answer.rankings.ranking(query.id) for query in queries]
         assert answer.notes == ()
 
@@ -331,7 +333,7 @@ def test_a_search_pipeline_of_opensearch_alone_and_in_batches(shop, folder, open
     found = []
     for batch in (1, 50):
         source = {**query, "batch": batch, "params": {"search_pipeline": "plain"}}
-        (answer,) = asked(load_suite(suite(folder, source, rules)))
+        (answer,) = ask_source(load_suite(suite(folder, source, rules)))
         found.append([answer.rankings.ranking(each.id) for each in shop.queries])
         assert answer.notes == ()
         missing = {**source, "params": {"search_pipeline": "missing"}}

@@ -71,7 +71,7 @@ def _tokens(change):
     return changed
 
 
-def _swapped(parts, at, choose):
+def _swap(parts, at, choose):
     other = choose(len(parts))
     parts[at], parts[other] = parts[other], parts[at]
     return parts
@@ -82,14 +82,14 @@ def _odd(choose):
     return ODD[number].encode("utf-8", "surrogatepass") if number < len(ODD) else RAW[number - len(ODD)]
 
 
-def _spliced(data, choose, others):
+def _splice(data, choose, others):
     if not others:
         return data
     other = others[choose(len(others))]
     return data[: choose(len(data) + 1)] + other[choose(len(other) + 1) :]
 
 
-def _flipped(data, choose, others):
+def _flip(data, choose, others):
     at = choose(len(data)) if data else 0
     return data[:at] + bytes([choose(256)]) + data[at + 1 :]
 
@@ -111,16 +111,16 @@ CHANGES = [
     _lines(lambda lines, at, choose: lines[:at] + lines[at + 1 :]),
     _lines(lambda lines, at, choose: lines[: at + 1] + lines[at:]),
     _lines(lambda lines, at, choose: lines[:at] + lines[at : at + 1] * (2 + choose(300)) + lines[at + 1 :]),
-    _lines(_swapped),
+    _lines(_swap),
     _lines(lambda lines, at, choose: [*lines[:at], b" " * choose(9) + lines[at], *lines[at + 1 :]]),
-    _tokens(_swapped),
-    _tokens(_swapped),
+    _tokens(_swap),
+    _tokens(_swap),
     _tokens(lambda tokens, at, choose: tokens[:at] + tokens[at + 1 :]),
     _tokens(lambda tokens, at, choose: [*tokens[:at], _odd(choose), *tokens[at + 1 :]]),
     _tokens(lambda tokens, at, choose: [*tokens[:at], _odd(choose), *tokens[at + 1 :]]),
     _tokens(lambda tokens, at, choose: [*tokens[:at], _odd(choose), *tokens[at:]]),
-    _spliced,
-    _flipped,
+    _splice,
+    _flip,
     _cut,
     _windows,
     _wide,

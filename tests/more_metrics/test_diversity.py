@@ -60,7 +60,7 @@ def cascade(weight, alpha=0.5, rel=1, k=K):
     return value
 
 
-def normalized(weight, alpha=0.5, rel=1, k=K):
+def make_normalized_metric(weight, alpha=0.5, rel=1, k=K):
     def value(judged, ranking):
         best = novelty(judged, greedy(judged, alpha, rel)[:k], weight, alpha, rel)
         return share(novelty(judged, ranking[:k], weight, alpha, rel), best)
@@ -68,7 +68,7 @@ def normalized(weight, alpha=0.5, rel=1, k=K):
     return value
 
 
-def biased(alpha=0.5, beta=0.5, rel=1):
+def make_biased_metric(alpha=0.5, beta=0.5, rel=1):
     def value(judged, ranking):
         total = novelty(judged, ranking, lambda rank: beta ** (rank - 1), alpha, rel)
         return share((1 - (1 - alpha) * beta) * total, len(known(judged, rel)))
@@ -117,24 +117,24 @@ DEFINITIONS = {
     "ERR_IA(alpha=0)@3": cascade(by_rank, 0),
     "ERR_IA(alpha=1)@1": cascade(by_rank, 1, k=1),
     "ERR_IA(judged_only=True)@3": without_unjudged(cascade(by_rank)),
-    "nERR_IA@3": normalized(by_rank),
-    "nERR_IA(alpha=0.25, rel=2)@2": normalized(by_rank, 0.25, 2, 2),
-    "nERR_IA(judged_only=True)@3": without_unjudged(normalized(by_rank)),
+    "nERR_IA@3": make_normalized_metric(by_rank),
+    "nERR_IA(alpha=0.25, rel=2)@2": make_normalized_metric(by_rank, 0.25, 2, 2),
+    "nERR_IA(judged_only=True)@3": without_unjudged(make_normalized_metric(by_rank)),
     "alpha_DCG@3": cascade(by_log),
     "alpha_DCG(alpha=0.9)@100": cascade(by_log, 0.9, k=100),
     "alpha_DCG(judged_only=True, rel=0)@3": without_unjudged(cascade(by_log, rel=0)),
-    "alpha_nDCG@3": normalized(by_log),
-    "alpha_nDCG@1": normalized(by_log, k=1),
-    "alpha_nDCG@1000": normalized(by_log, k=1000),
-    "alpha_nDCG(alpha=0)@3": normalized(by_log, 0),
-    "alpha_nDCG(alpha=1)@3": normalized(by_log, 1),
-    "alpha_nDCG(judged_only=True)@3": without_unjudged(normalized(by_log)),
-    "NRBP": biased(),
-    "NRBP(alpha=0.2, beta=0.9, rel=2)": biased(0.2, 0.9, 2),
-    "NRBP(beta=0)": biased(beta=0),
-    "nNRBP": normalized(lambda rank: 0.5 ** (rank - 1), k=None),
-    "nNRBP(alpha=0.2, beta=0.9, rel=2)": normalized(lambda rank: 0.9 ** (rank - 1), 0.2, 2, None),
-    "nNRBP(beta=0)": normalized(lambda rank: 0.0 ** (rank - 1), k=None),
+    "alpha_nDCG@3": make_normalized_metric(by_log),
+    "alpha_nDCG@1": make_normalized_metric(by_log, k=1),
+    "alpha_nDCG@1000": make_normalized_metric(by_log, k=1000),
+    "alpha_nDCG(alpha=0)@3": make_normalized_metric(by_log, 0),
+    "alpha_nDCG(alpha=1)@3": make_normalized_metric(by_log, 1),
+    "alpha_nDCG(judged_only=True)@3": without_unjudged(make_normalized_metric(by_log)),
+    "NRBP": make_biased_metric(),
+    "NRBP(alpha=0.2, beta=0.9, rel=2)": make_biased_metric(0.2, 0.9, 2),
+    "NRBP(beta=0)": make_biased_metric(beta=0),
+    "nNRBP": make_normalized_metric(lambda rank: 0.5 ** (rank - 1), k=None),
+    "nNRBP(alpha=0.2, beta=0.9, rel=2)": make_normalized_metric(lambda rank: 0.9 ** (rank - 1), 0.2, 2, None),
+    "nNRBP(beta=0)": make_normalized_metric(lambda rank: 0.0 ** (rank - 1), k=None),
     "AP_IA": average_precision,
     "AP_IA(rel=2)": lambda j, r: average_precision(j, r, 2),
     "AP_IA(judged_only=True)": without_unjudged(average_precision),

@@ -60,7 +60,7 @@ def query_with_many_documents(source):
     return judged, ranked
 
 
-def ranked_queries_only(data):
+def keep_ranked_queries(data):
     """Without queries that the rankings lack, and without empty rankings."""
     ranked = {query: scores for query, scores in data.rankings.items() if scores}
     return Data({query: data.judgments[query] for query in ranked}, ranked)

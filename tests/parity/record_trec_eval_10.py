@@ -28,7 +28,7 @@ def rankings(seed, count):
     return Data(judgments, scores)
 
 
-def recorded(data):
+def record_values(data):
     """Every name of the table with its values."""
     values = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -40,7 +40,7 @@ def recorded(data):
     return values
 
 
-def recorded_differences():
+def record_differences():
     """The value of every example on which it differs."""
     values = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -60,23 +60,23 @@ PRINTED = (
 """Options of calls whose whole output is compared."""
 
 
-def printed(data, options, folder):
+def run_trec_eval(data, options, folder):
     """What the program prints with these options."""
     files = foreign.trec_files(data, folder)
     command = [foreign.TREC_EVAL_10, *options.split(), *map(str, files)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def recorded_output(data):
+def record_output(data):
     """The output of every call."""
     with tempfile.TemporaryDirectory() as folder:
-        return {options: printed(data, options, Path(folder)) for options in PRINTED}
+        return {options: run_trec_eval(data, options, Path(folder)) for options in PRINTED}
 
 
 if __name__ == "__main__":
     base = rankings(seed=10, count=24)
-    record = {"judgments": base.judgments, "rankings": base.rankings, "values": recorded(base)}
-    record |= {"different": recorded_differences()}
+    record = {"judgments": base.judgments, "rankings": base.rankings, "values": record_values(base)}
+    record |= {"different": record_differences()}
     few = rankings(seed=7, count=6)
-    record |= {"few": {"judgments": few.judgments, "rankings": few.rankings, "printed": recorded_output(few)}}
+    record |= {"few": {"judgments": few.judgments, "rankings": few.rankings, "printed": record_output(few)}}
     RECORD.write_text(json.dumps(record, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")

@@ -9,8 +9,8 @@ from foreign import need_peer
 from rankings_at_random import (
     Data,
     as_float32,
+    keep_ranked_queries,
     query_with_many_documents,
-    ranked_queries_only,
     with_something_not_relevant_retrieved,
     with_something_relevant_retrieved,
     with_subtopics,
@@ -49,7 +49,7 @@ def data():
         {q: grades for q, (grades, _) in drawn.items()}, {q: ranked for q, (_, ranked) in drawn.items() if ranked}
     )
     for repair in (
-        ranked_queries_only,
+        keep_ranked_queries,
         with_something_relevant_retrieved,
         with_something_not_relevant_retrieved,
         without_grades_below_0,

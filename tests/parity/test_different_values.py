@@ -213,13 +213,13 @@ def test_both_values_are_as_the_reason_says(package, name, metric, grades, score
     need_peer(package)
     data = Data({"1": grades}, {"1": scores})
 
-    assert asked(package, data, name) == pytest.approx(theirs, abs=1e-9, nan_ok=True)
+    assert ask_package(package, data, name) == pytest.approx(theirs, abs=1e-9, nan_ok=True)
     scale = 4 if package == "cwl-eval" else None
     (result,) = evaluate(data.judgments, data.rankings, [metric], policies=Policies(scale=scale)).metrics
     assert result.values["1"] == pytest.approx(ours, abs=1e-9)
 
 
-def asked(package, data, name):
+def ask_package(package, data, name):
     try:
         return foreign.PEERS[package](data, [name])[name].get("1", SAYS_NOTHING)
     except (ZeroDivisionError, subprocess.CalledProcessError):

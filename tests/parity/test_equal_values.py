@@ -14,8 +14,8 @@ from rankings_at_random import (
     all_retrieved,
     as_float32,
     binary,
+    keep_ranked_queries,
     of_one_grade,
-    ranked_queries_only,
     rankings,
     with_a_grade_from_0_on,
     with_something_not_relevant_retrieved,
@@ -81,7 +81,7 @@ BUT_FOR = {
     ("trec_eval", "rbp_resid"): [without_grades_below_0, with_something_unjudged],
     ("trec_eval", "unj_{cutoff}"): [without_grades_below_0],
     ("ir_measures", "Accuracy"): [
-        ranked_queries_only,
+        keep_ranked_queries,
         with_something_relevant_retrieved,
         with_something_not_relevant_retrieved,
         without_ties,
@@ -143,11 +143,11 @@ BUT_FOR = {
 ALWAYS = {
     "trec_eval": [with_a_grade_from_0_on],
     "ir_measures": [without_empty_rankings, as_float32, with_a_grade_from_0_on],
-    "ranx": [ranked_queries_only, without_ties],
-    "ntcireval": [ranked_queries_only, without_grades_below_0],
-    "pyndeval": [ranked_queries_only, without_ties, with_subtopics],
-    "cwl-eval": [ranked_queries_only, without_grades_below_0],
-    "scikit-learn": [ranked_queries_only],
+    "ranx": [keep_ranked_queries, without_ties],
+    "ntcireval": [keep_ranked_queries, without_grades_below_0],
+    "pyndeval": [keep_ranked_queries, without_ties, with_subtopics],
+    "cwl-eval": [keep_ranked_queries, without_grades_below_0],
+    "scikit-learn": [keep_ranked_queries],
 }
 """What no row of a package can be compared with; test_different_values.py shows why."""
 
@@ -178,7 +178,7 @@ NOT_IN_9 = {
 """What pytrec_eval has not, or has as version 9 had it, and those whose numbers it loses on the way."""
 
 
-def filled(row, ten=False):
+def fill_in(row, ten=False):
     """Pairs (their name, ours) for a row whose names have numbers in them."""
     ours = VERSION_9.get(row.name, row.ours) if row.package == "trec_eval" and not ten else row.ours
     if not re.search(r"(?<!\{)\{\w", row.name):
@@ -211,10 +211,10 @@ def groups(package, skip=(), ten=False):
         if package == "scikit-learn" and row.name.startswith(FULL_LISTS):
             repairs = (*repairs, without_grades_below_0, all_retrieved, without_ties)
         if package == "ir_measures" and row.name.startswith(COUNTS_OF_IR_MEASURES) and "Ret" not in row.name:
-            repairs = (*repairs, ranked_queries_only)
+            repairs = (*repairs, keep_ranked_queries)
         if ten and row.name.startswith(NOT_0_HERE):
-            repairs = (*repairs, ranked_queries_only)
-        by_repair.setdefault(tuple(repairs), []).extend(filled(row, ten))
+            repairs = (*repairs, keep_ranked_queries)
+        by_repair.setdefault(tuple(repairs), []).extend(fill_in(row, ten))
     return by_repair
 
 

@@ -10,7 +10,7 @@ import foreign
 import pytest
 from hypothesis import given
 from rankings_at_random import Data, rankings, with_a_grade_from_0_on, without_empty_rankings
-from record_trec_eval_10 import PRINTED, RECORD, printed
+from record_trec_eval_10 import PRINTED, RECORD, run_trec_eval
 from test_equal_values import SLOW
 
 LEVELS = [f"iprec_at_recall_{tenth / 10:.2f}" for tenth in range(11)]
@@ -47,7 +47,7 @@ def test_output_of_the_program(ireval, tmp_path, options):
     def all_lines(data):
         data = with_a_grade_from_0_on(without_empty_rankings(data))  # it fails on other queries
         files = foreign.trec_files(data, tmp_path)
-        found = different(printed(data, options, tmp_path), ireval("trec_eval", *options.split(), *files).out)
+        found = different(run_trec_eval(data, options, tmp_path), ireval("trec_eval", *options.split(), *files).out)
         assert found <= DIFFERENT.get(options, set())
 
     all_lines()

@@ -149,10 +149,10 @@ def full_suite(name, seed, queries, metrics, documents):
 
 def _table(chance, queries, metrics):
     ids = tuple(f"q{i:03}" for i in range(queries))
-    before = {metric: tuple(_rounded(chance.random()) for _ in ids) for metric in metrics}
+    before = {metric: tuple(_round(chance.random()) for _ in ids) for metric in metrics}
     now = {
         metric: tuple(
-            value if chance.random() < 0.5 else _rounded(value + chance.gauss(0, 0.15)) for value in before[metric]
+            value if chance.random() < 0.5 else _round(value + chance.gauss(0, 0.15)) for value in before[metric]
         )
         for metric in metrics
     }
@@ -166,7 +166,7 @@ def _table(chance, queries, metrics):
     )
 
 
-def _rounded(value):
+def _round(value):
     """As short as a page shows it, and the same on every machine."""
     return round(min(1.0, max(0.0, value)), 4)
 

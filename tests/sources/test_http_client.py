@@ -130,7 +130,7 @@ def test_a_system_that_closes_each_connection_after_its_answer(shop, wire):
     assert server.connections == 2
 
 
-def found(*ids, size=0):
+def make_answer(*ids, size=0):
     """An answer, which is filled up with blanks to its size."""
     body = json.dumps({"hits": [{"id": each} for each in ids]}).encode()
     body = body.ljust(size - len(HEAD % size))
@@ -139,13 +139,17 @@ def found(*ids, size=0):
 
 def test_an_interim_answer_is_never_the_answer_to_a_query(shop, wire):
     hints = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
-    server = wire(b"HTTP/1.1 100 Continue\r\n\r\n" + found("d1"), hints + found("odd"), hints + found("odd"))
+    server = wire(
+        b"HTTP/1.1 100 Continue\r\n\r\n" + make_answer("d1"), hints + make_answer("odd"), hints + make_answer("odd")
+    )
 
     assert shop.lists(source(server.port, error_budget="1")) == {"q1": ["d1"], "q2": []}
 
 
 def test_what_follows_an_answer_is_never_the_answer_to_the_next_query(shop, wire):
-    server = wire(found("d1", size=8192) + found("odd"), found("d2"))  # so that one read ends with the first answer
+    server = wire(
+        make_answer("d1", size=8192) + make_answer("odd"), make_answer("d2")
+    )  # so that one read ends with the first answer
 
     assert shop.lists(source(server.port)) == {"q1": ["d1"], "q2": ["d2"]}
 

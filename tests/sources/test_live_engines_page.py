@@ -127,7 +127,7 @@ WANTED = {
 
 
 @pytest.fixture
-def asked(shop, server, monkeypatch):
+def make_source(shop, server, monkeypatch):
     """The source of a recipe, at a server of our own."""
     from pytest_ireval.suite import yaml_tree
     from pytest_ireval.suite.scalars import File
@@ -146,10 +146,10 @@ def asked(shop, server, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_recipes_ask_and_read_as_the_references_of_the_engines_say(shop, server, asked, name):
+def test_recipes_ask_and_read_as_the_references_of_the_engines_say(shop, server, make_source, name):
     server.respond = lambda _: ANSWERS[name]
 
-    rankings = shop.ask(asked(name), by_id=False)
+    rankings = shop.ask(make_source(name), by_id=False)
 
     assert rankings.ranking("q1") == HITS
     assert rankings.fields["m1"] == {"title": "M1"}
@@ -164,9 +164,9 @@ def test_recipes_ask_and_read_as_the_references_of_the_engines_say(shop, server,
 @pytest.mark.parametrize(
     ("name", "incomplete"), [("typesense", {"search_cutoff": True}), ("qdrant", {"status": "acknowledged"})]
 )
-def test_an_incomplete_answer_is_an_error(shop, server, asked, name, incomplete):
+def test_an_incomplete_answer_is_an_error(shop, server, make_source, name, incomplete):
     server.respond = lambda _: ANSWERS[name] | incomplete
-    source = asked(name)
+    source = make_source(name)
     source["attempts"] = "1"
 
     assert "the answer is incomplete" in shop.refused(source)
