@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from engines import collection, indexing, starting
 from engines.conftest import without
-from engines.test_sources_of_engines import asked
+from engines.test_sources_of_engines import ask_source
 
 from pytest_ireval import load_suite, run_gate
 
@@ -77,13 +77,13 @@ def test_the_scripts_load_what_the_suites_ask_for(engine, repository, monkeypatc
     monkeypatch.setenv("ENGINE_URL", engine.url)
     monkeypatch.setenv("DATABASE_URL", engine.url.replace("postgresql:", "postgresql+psycopg:"))
 
-    (answer,) = asked(load_suite(repository / "suites" / f"{name}.ireval.yaml"))
+    (answer,) = ask_source(load_suite(repository / "suites" / f"{name}.ireval.yaml"))
 
     found = [query for query in answer.rankings.queries if answer.rankings.ranking(query)]
     assert len(found) > 0.9 * len(answer.rankings.queries)
     if name == "opensearch":  # its suite records the answers
         monkeypatch.setenv("IREVAL_OFFLINE", "1")
-        (again,) = asked(load_suite(repository / "suites" / f"{name}.ireval.yaml"))
+        (again,) = ask_source(load_suite(repository / "suites" / f"{name}.ireval.yaml"))
         assert [again.rankings.ranking(each) for each in found] == [answer.rankings.ranking(each) for each in found]
 
 
