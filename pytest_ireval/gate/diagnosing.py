@@ -54,8 +54,6 @@ def diagnose_change(
         metric,
         source_changed=scores.baseline.cause is not None and scores.baseline.cause.source,
         document_texts=collect_document_texts(inputs),
-        source=source,
-        folder=inputs.suite.path.parent,
         removed_documents=frozenset(map(scores.population.find_current_name, inputs.current.missing_documents)),
     )
     found = run_diagnoses(change, inputs.collection.registry.diagnoses, certain=not doubtful)

@@ -165,15 +165,13 @@ def _keeps_its_answers(change: RankingChange, query: str) -> bool:
 
 @diagnosis(name="ascending_scores")
 def ascending_scores(change: RankingChange) -> Symptom | None:
-    """The file's rank column contradicts its scores, and the ranks are those of the baseline."""
-    suspects = [query for query in change.moved_queries if _is_far(change.current(query), change.baseline(query))]
-    by_rank = change.ranked_lines() if suspects else {}
-    queries = []
-    for query in suspects:
-        baseline = change.baseline(query)[:TOP]
-        ranked = by_rank.get(query, [])[: len(baseline)]
-        if len(baseline) >= FEW and len({*ranked} & {*baseline}) >= ALIKE * len(baseline):
-            queries.append(query)
+    """The file's rank column contradicts its scores, and other documents are first."""
+    contradicted = set(change.current_side.rankings[0].contradicted)
+    queries = [
+        query
+        for query in change.moved_queries
+        if query in contradicted and _is_far(change.current(query), change.baseline(query))
+    ]
     return _make_symptom(
         change,
         queries,

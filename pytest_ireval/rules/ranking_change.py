@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +17,7 @@ from pytest_ireval.results.outcome import Diagnosis
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.side import Side
-from pytest_ireval.sources.run import read_orders_by_rank
 from pytest_ireval.statistics.differences import Floats
-from pytest_ireval.suite.suite import SourceSpec
 from pytest_ireval.text_table import escape_unprintable, truncate
 from pytest_ireval.words import format_count
 
@@ -62,9 +59,6 @@ class RankingChange:
     source_changed: bool = False
     """True if the suite describes its source in other words than the baseline's."""
     document_texts: DocumentTexts = field(default_factory=DocumentTexts)
-    source: SourceSpec | None = None
-    folder: Path = field(default_factory=Path)
-    """Of the suite: paths of the source are relative to it."""
     removed_documents: frozenset[str] = frozenset()
     """Relevant documents that the index no longer has, as far as the source can tell."""
     _documents: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
@@ -141,10 +135,6 @@ class RankingChange:
     def titles(self, documents: Collection[str]) -> dict[str, str]:
         """The titles of documents by id, as far as the suite or its source has them."""
         return self.document_texts.find_titles(documents)
-
-    def ranked_lines(self) -> dict[str, list[str]]:
-        """By query the documents in the order of the file's rank column, where it contradicts the scores."""
-        return {} if self.source is None else read_orders_by_rank(self.source.options, self.folder)
 
     @cached_property
     def columns(self) -> Mapping[str, Mapping[str, str]]:

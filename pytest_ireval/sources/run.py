@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import itertools
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,12 +11,12 @@ from pathlib import Path
 from pydantic import Field
 
 from pytest_ireval.data.coerce import coerce_rankings
-from pytest_ireval.data.formats.input_file import open_input, shorten_path
+from pytest_ireval.data.formats.input_file import shorten_path
 from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import read_timings
 from pytest_ireval.data.views import concatenate_rankings
-from pytest_ireval.errors import InputError, Mistakes, Problem, SourceError, quote, relative_path
+from pytest_ireval.errors import Mistakes, Problem, SourceError, quote, relative_path
 from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suite.option_types import PathText, PathTexts, Text
@@ -77,33 +76,6 @@ def find_files(options: SourceOptions, folder: Path) -> list[Path]:
         )
     except SourceError:
         return []
-
-
-def read_orders_by_rank(options: SourceOptions, folder: Path) -> dict[str, list[str]]:
-    """By query the documents in the order of their rank column, of TREC files whose scores ascend with the rank."""
-    found: dict[str, list[tuple[int, float, str]]] = {}
-    paths = options.run if isinstance(options, RunOptions) else ()
-    try:
-        for file in (file for path in paths for file in _expand_path(path, folder) if file.is_file()):
-            for query, rank, score, document in _read_trec_rows(file):
-                found.setdefault(query, []).append((rank, score, document))
-    except (InputError, IndexError, ValueError):  # another format, which has been read as what it is
-        return {}
-    ranked = {query: sorted(rows) for query, rows in found.items()}
-    return {
-        query: [row[2] for row in rows] for query, rows in ranked.items() if _is_ascending([row[1] for row in rows])
-    }
-
-
-def _read_trec_rows(path: Path) -> Iterator[tuple[str, int, float, str]]:
-    with open_input(path) as file:
-        for line in file.lines():
-            columns = line.split()
-            yield columns[0], int(columns[3]), float(columns[4]), columns[2]
-
-
-def _is_ascending(scores: Sequence[float]) -> bool:
-    return len(scores) > 2 and scores[0] < scores[-1] and all(a <= b for a, b in itertools.pairwise(scores))
 
 
 def _expand_path(path: Path, folder: Path) -> Iterator[Path]:
