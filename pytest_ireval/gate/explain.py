@@ -14,7 +14,7 @@ from pytest_ireval.gate.diagnosing import describe_unknown_fields, diagnose_chan
 from pytest_ireval.gate.fetching import make_request
 from pytest_ireval.gate.query_documents import collect_query_documents, point_to_documents
 from pytest_ireval.gate.score import Scores
-from pytest_ireval.gate.to_judge import list_documents_to_judge
+from pytest_ireval.gate.to_judge import advise_judging
 from pytest_ireval.progress import SILENT
 from pytest_ireval.results.outcome import Diagnosis, Outcome, Placed
 from pytest_ireval.results.suite_result import EngineExplanation, QueryDocuments, ToJudge
@@ -37,20 +37,20 @@ def explain_outcomes(
     inputs: Inputs, scores: Scores, checks: Sequence[Check], outcomes: Sequence[Outcome], last_run: Path | None
 ) -> ExplainedOutcomes:
     """Explain the outcomes of a suite; ``last_run`` holds the rankings of the run before."""
-    run_diagnoses = diagnose_change(inputs, scores, checks, outcomes, last_run)
-    with_facts, to_judge = list_documents_to_judge(scores, checks, outcomes, run_diagnoses.causes)
-    documents = collect_query_documents(scores, with_facts)
-    explained = point_to_documents(scores, with_facts, documents)
+    diagnoses = diagnose_change(inputs, scores, checks, outcomes, last_run)
+    advice = advise_judging(scores, checks, outcomes, diagnoses.causes)
+    documents = collect_query_documents(scores, advice.outcomes)
+    explained = point_to_documents(scores, advice.outcomes, documents)
     engine = ask_engine(inputs, explained, documents)
     unknown = describe_unknown_fields(inputs.current.unknown_fields)
-    named = any(unknown in cause.headline for cause in run_diagnoses.causes)
+    named = any(unknown in cause.headline for cause in diagnoses.causes)
     return ExplainedOutcomes(
         outcomes=explained,
-        causes=run_diagnoses.causes,
+        causes=diagnoses.causes,
         documents=documents,
         engine=engine.explanations,
-        to_judge=to_judge,
-        notes=(*([unknown] if unknown and not named else []), *run_diagnoses.complaints, *engine.notes),
+        to_judge=advice.to_judge,
+        notes=(*([unknown] if unknown and not named else []), *diagnoses.complaints, *engine.notes),
     )
 
 

@@ -37,9 +37,16 @@ class PossibleEffect(NamedTuple):
     """The allowed fall of the figure; 0 where the rule does not say."""
 
 
-def list_documents_to_judge(
+class JudgingAdvice(NamedTuple):
+    """What to judge, and the outcomes with what unjudged documents may change in them."""
+
+    outcomes: tuple[Outcome, ...]
+    to_judge: tuple[ToJudge, ...] = ()
+
+
+def advise_judging(
     scores: Scores, checks: Sequence[Check], outcomes: Sequence[Outcome], causes: Sequence[Diagnosis] = ()
-) -> tuple[tuple[Outcome, ...], tuple[ToJudge, ...]]:
+) -> JudgingAdvice:
     """Add to the outcomes facts about unjudged documents, and list the documents to judge.
 
     Where ids were changed, or a plain cause explains most of the loss, judging does not help: nothing is listed.
@@ -52,13 +59,14 @@ def list_documents_to_judge(
     ]
     if depending and find_changed_ids(scores) is not None:
         ids = {check.id for check in depending}
-        return tuple(_report_renamed_ids(outcome) if outcome.id in ids else outcome for outcome in outcomes), ()
+        renamed = (_report_renamed_ids(outcome) if outcome.id in ids else outcome for outcome in outcomes)
+        return JudgingAdvice(tuple(renamed))
     if any(cause.is_most and not cause.locates for cause in causes):
-        return tuple(outcomes), ()
+        return JudgingAdvice(tuple(outcomes))
     effects = {check.id: _find_possible_effect(check, scores) for check in depending}
     listed = [document for effect in effects.values() if effect is not None for document in effect.documents]
     with_facts = tuple(_add_facts(outcome, effects.get(outcome.id)) for outcome in outcomes)
-    return with_facts, _choose_most_influential(listed)
+    return JudgingAdvice(with_facts, _choose_most_influential(listed))
 
 
 def _add_facts(outcome: Outcome, found: PossibleEffect | None) -> Outcome:

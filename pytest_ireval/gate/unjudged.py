@@ -215,7 +215,8 @@ def _pair_askings(current: Side, baseline: Side) -> Iterator[tuple[Rankings, Ran
 
 def _heeds_labels(pair: _Pair) -> bool:
     """Tell whether the metric tells good labels from bad ones; a share of judged documents does not."""
-    return depends_on_labels(_ask_labels(pair, _now)) or depends_on_labels(_ask_labels(pair, _before))
+    sides = (lambda now, _before: now), (lambda _now, before: before)
+    return any(depends_on_labels(_ask_labels(pair, side)) for side in sides)
 
 
 def _bound_pair(pair: _Pair) -> _Part:
@@ -246,14 +247,6 @@ def _ask_labels(pair: _Pair, value: Callable[[Floats, Floats], Floats]) -> OpenQ
     """The question about both sides under labels."""
     rows = count_labelled_rows(pair.now) + count_labelled_rows(pair.before)
     return OpenQueries(pair.open.first, rows, lambda labels: value(*pair.values(labels)), pair.scale.size)
-
-
-def _now(now: Floats, before: Floats) -> Floats:  # noqa: ARG001 - as all of these
-    return now
-
-
-def _before(now: Floats, before: Floats) -> Floats:  # noqa: ARG001 - as all of these
-    return before
 
 
 def _average_pairs(population: Population, name: str, parts: Sequence[_Part]) -> UnjudgedEffect:
