@@ -272,3 +272,13 @@ def test_weights_that_leave_few_queries_are_said(town, ireval):
     printed = ireval("check", str(some.folder / "town.ireval.yaml"))
     assert printed.code == 0
     assert "is weighted, and few queries decide it: 100 queries count like 14 of equal weight\n" in printed.out
+
+
+def test_a_weighted_equivalence_that_few_queries_decide_says_how_often_it_passes_too_much(town):
+    equivalent = "equivalent: {metric: RR@10, tolerance: 50%, weighted: true}"
+    few = town((SAME, 100), (LOSS, 5), weights=[50] * 10 + [1] * 95).only(equivalent)
+    all_alike = town((SAME, 100), (LOSS, 5), weights=[3] * 105).only(equivalent)
+
+    warning = "few queries hold most of the weight: up to 10% of changes as large as the tolerance pass, not 5%"
+    assert warning in few.statistics
+    assert warning not in all_alike.statistics
