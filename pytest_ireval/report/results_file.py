@@ -72,6 +72,8 @@ def read_run(results: Path, *, parts: bool = True) -> RunResult:
 
 
 def _read_text(path: Path, missing: Problem) -> str:
+    if path.is_fifo() or path.is_char_device():  # reading it might never end
+        raise InputError(Problem("is a pipe or a device, not a file", str(path)))
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

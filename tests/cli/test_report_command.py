@@ -1,6 +1,7 @@
 """``ireval report`` draws a report anew from its results, to the byte as the run wrote it."""
 
 import json
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -195,3 +196,13 @@ def test_the_verdict_is_told_with_an_exit_code(results, ireval, verdict, code, s
 
     assert (done.code, done.err) == (code, "")
     assert done.out.startswith(says)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_in_place_of_the_results_is_not_waited_for(results, ireval):
+    results.unlink()
+    os.mkfifo(results)
+
+    done = ireval("report", "ireval-report/results.json")
+
+    assert (done.code, done.err) == (2, "error: ireval-report/results.json\n  is a pipe or a device, not a file\n")
