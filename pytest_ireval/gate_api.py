@@ -7,6 +7,7 @@ from pytest_ireval.baseline.fingerprints import fingerprint_rankings
 from pytest_ireval.data.ids import Ids, number_ids
 from pytest_ireval.data.join import look_up_grades
 from pytest_ireval.data.judged import is_relevant
+from pytest_ireval.data.mixing import keep_documents, mix_rankings, take_documents
 from pytest_ireval.data.rankings import rank_columns
 from pytest_ireval.gate.apply import correct_p_values, prepare_checks
 from pytest_ireval.gate.comparison import ComparedSides, ScoredReference
@@ -14,7 +15,7 @@ from pytest_ireval.gate.fetching import read_rankings_file
 from pytest_ireval.gate.noise import list_repeated_metrics, measure_noise, measure_spread, measure_weighted_noise
 from pytest_ireval.gate.run import make_plan
 from pytest_ireval.gate.score_rankings import score_rankings, share_queries
-from pytest_ireval.gate.what_if import keep_documents, mix, mix_rankings, mix_sides, take_documents
+from pytest_ireval.gate.what_if import mix, mix_sides
 from pytest_ireval.rules.planning import Check, RuleCheck, select_rule_checks
 from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.slices import WHOLE, Slice

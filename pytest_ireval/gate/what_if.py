@@ -1,4 +1,4 @@
-"""Makes other rankings, sides and comparisons of those that were measured: mixed, exchanged, or of some queries.
+"""Makes other sides and comparisons of those that were measured: mixed, exchanged, or of some queries.
 
 ``Scores`` and the self-test ask by them what the rules would say of changes that nobody has made.
 """
@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pytest_ireval.data.ids import concatenate_ids
+from pytest_ireval.data.mixing import mix_rankings
 from pytest_ireval.data.queries import Queries
-from pytest_ireval.data.rankings import Rankings, rank_lists
+from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.gate.comparison import ComparedSides
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.rules.new_document import Integers
@@ -24,50 +23,6 @@ from pytest_ireval.statistics.differences import Floats, Mask
 
 NO_LISTS = rank_lists({}, "nothing")
 """In the place of lists that no rule looks at."""
-
-
-def take_documents(rankings: Rankings, rows: NDArray[np.int64]) -> Rankings:
-    """Put the document of row ``rows[i]`` at row i; scores stay with the ranks."""
-    return replace(rankings, documents=rankings.documents.view(rows))
-
-
-def keep_documents(rankings: Rankings, kept: Mask) -> Rankings:
-    """Keep some documents: those below move up, and scores stay with the ranks."""
-    length = np.bincount(rankings.query[kept], minlength=len(rankings)).astype(np.int64)
-    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
-    places = np.repeat(rankings.first[:-1] - first[:-1], length) + np.arange(int(first[-1]))
-    return replace(
-        take_documents(rankings, np.flatnonzero(kept)),
-        first=first,
-        retrieved=(rankings.retrieved - (np.diff(rankings.first) - length)).astype(np.int64),
-        score=rankings.score[places],
-        tied_from=rankings.tied_from[places],
-        tied_to=np.minimum(rankings.tied_to[places], np.repeat(length, length)),
-    )
-
-
-def mix_rankings(one: Rankings, other: Rankings, marked: Mask) -> Rankings:
-    """The rankings of ``one``; of its ``marked`` queries those of ``other``, where that has them."""
-    place = {query: row for row, query in enumerate(other.queries)}
-    theirs = np.array([place.get(query, -1) for query in one.queries], np.int64)
-    taken = marked & (theirs >= 0)
-    start = np.where(taken, other.first[:-1][theirs] + len(one.documents), one.first[:-1])
-    length = np.where(taken, np.diff(other.first)[theirs], np.diff(one.first))
-    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
-    rows = np.repeat(start - first[:-1], length) + np.arange(int(first[-1]))
-    from_other = {query for query, there in zip(one.queries, taken.tolist(), strict=True) if there}
-    times = {query: time for query, time in (other.timings or {}).items() if query in from_other}
-    return replace(
-        one,
-        timings={**(one.timings or {}), **times} or one.timings,
-        fields=one.fields and {**(other.fields or {}), **one.fields},
-        retrieved=np.where(taken, other.retrieved[theirs], one.retrieved),
-        first=first,
-        documents=concatenate_ids([one.documents, other.documents]).view(rows),
-        score=np.concatenate((one.score, other.score))[rows],
-        tied_from=np.concatenate((one.tied_from, other.tied_from))[rows],
-        tied_to=np.concatenate((one.tied_to, other.tied_to))[rows],
-    )
 
 
 def mix(

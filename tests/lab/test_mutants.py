@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 from pytest_ireval.data.join import look_up_grades
-from pytest_ireval.gate.what_if import keep_documents, mix_rankings
+from pytest_ireval.data.mixing import keep_documents, mix_rankings
 from pytest_ireval_lab.self_test.damage import (
     emptied,
     first_reversed,
