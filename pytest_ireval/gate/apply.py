@@ -386,7 +386,7 @@ def _report_too_few(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> O
     worth, size = _measure_size(rule, context)
     if worth >= rule.options.query_minimum or _decides_itself(rule, context):
         return None
-    few = f"{context.slice} has {size}, fewer than min_queries: {rule.options.query_minimum}; not judged"
+    few = f"{context.slice} has {size}, fewer than min_queries: {rule.options.query_minimum}; not checked"
     return replace(outcome, verdict="inconclusive", headline=few)
 
 
@@ -430,12 +430,12 @@ def _report_no_values(outcome: Outcome, rule: RuleSpec, context: RuleContext) ->
     inside = context.slice.mask(context.population.queries)
     if inside.any() and not (inside & context.population.counted_queries).any():
         return replace(
-            outcome, verdict="inconclusive", headline=f"all queries of {context.slice} are waived; not judged"
+            outcome, verdict="inconclusive", headline=f"all queries of {context.slice} are waived; not checked"
         )
     if not rule.compares:
         return replace(outcome, headline=f"no query of {context.slice} counts")
     if _is_new(context):
-        unknown = f"no query of {context.slice} is in the baseline yet; not judged"
+        unknown = f"no query of {context.slice} is in the baseline yet; not checked"
         return replace(outcome, verdict="inconclusive", headline=unknown)
     raise BaselineMisfitError(f"no query of {context.slice} has a value on both sides")
 

@@ -41,7 +41,7 @@ def test_a_new_value_of_a_column_is_no_error_and_can_be_accepted(accepted_shop):
     found = accepted_shop.outcome("no_regression::nDCG_10.segment-new")
     assert (found["verdict"], found["headline"]) == (
         "inconclusive",
-        "no query of segment=new is in the baseline yet; not judged",
+        "no query of segment=new is in the baseline yet; not checked",
     )
     assert accepted_shop.run("--ireval-update", "--ireval-reason", "a new segment").ret == 0
     accepted_shop.run()
