@@ -100,7 +100,7 @@ def is_called_by_us():
     frame = sys._getframe(2)
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
-        if name.startswith("importlib") or name == "pytest_ireval.report.templates":
+        if name.startswith(("importlib", "jinja2.loaders")) or name == "pytest_ireval.report.templates":
             return False
         if name.startswith("pytest_ireval"):
             return True
