@@ -13,7 +13,7 @@ from pytest_ireval.masking import drop_login, mask_text
 from pytest_ireval.suite.options import has_text
 from pytest_ireval.suite.suite import SourceSpec
 
-HOST = re.compile(r"(https?://[^/?#]*|\$\{[^}]*\})(.*)", re.DOTALL)
+HOST = re.compile(r"(https?://[^/?#]*|\$\{[^}]*\}(?=/)|\$\{[^}:]*:-https?://[^}]*\})(.*)", re.DOTALL)
 """The host of an address, which may be a variable, and the rest."""
 PLACE_IN_MEMORY = re.compile(" at 0x[0-9a-fA-F]+")
 
@@ -54,7 +54,7 @@ def _list_options(source: SourceSpec) -> Iterator[tuple[str, Any]]:
 def _choose_public(value: Any, public: Any) -> Any:
     """The value of an option; the text of the suite where that has variables, or the value has no text of its own."""
     if isinstance(public, str) and "${" in public:
-        return public
+        return [public] if isinstance(value, list | tuple) else public
     if isinstance(value, Mapping) and isinstance(public, Mapping):
         return {key: _choose_public(each, public.get(str(key))) for key, each in value.items()}
     if isinstance(value, list | tuple) and isinstance(public, list) and len(value) == len(public):
