@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -24,7 +25,7 @@ from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.movement import trace_way_from_anchor
 from pytest_ireval.gate.noise import describe_time_noise
 from pytest_ireval.gate.notes import list_notes
-from pytest_ireval.gate.outcomes import begin_outcome, report_error
+from pytest_ireval.gate.outcomes import begin_outcome, report_error, report_exception
 from pytest_ireval.gate.references import describe_restoring
 from pytest_ireval.gate.run_context import RunContext
 from pytest_ireval.gate.score import Scores
@@ -105,6 +106,7 @@ def make_context(check: RuleCheck, scores: Scores) -> RuleContext | None:
     rule = check.rule
     context = RuleContext(scores.population, scores.current, None, check.part, check.slice)
     if not rule.compares:
+        # Such a rule only looks up which documents are known, so a baseline that cannot be compared with serves, too.
         return replace(context, stored=scores.baseline_side)
     reference = scores.find_reference(rule)
     comparison = reference.trusted
@@ -138,14 +140,13 @@ def correct_p_values(prepared: Iterable[PreparedCheck]) -> CorrectedPValues:
         if rule.kind.p_value is None or context is None:
             continue
         try:
-            p = _validate_p(rule.kind.p_value(rule.options, context))
+            with _translate_foreign_errors(rule):
+                p = _validate_p(rule.kind.p_value(rule.options, context))
+        except _RuleCodeError as error:
+            errors[check.id] = error
+            continue
         except IrevalError:
             continue  # what cannot be compared is an error when the rule is asked
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 - as where the rule is asked
-            errors[check.id] = PluginError(make_exception_problem(_name_rule(rule), error))
-            continue
         if p is not None:
             p_values[check.id] = context.adjust_p(p)  # for earlier comparisons with an anchor
     every_p = np.array([*p_values.values()], np.float64)
@@ -155,8 +156,23 @@ def correct_p_values(prepared: Iterable[PreparedCheck]) -> CorrectedPValues:
     )
 
 
+class _RuleCodeError(PluginError):
+    """An exception of the code of a rule that is none of ours."""
+
+
+@contextmanager
+def _translate_foreign_errors(rule: RuleSpec) -> Iterator[None]:
+    """Raise _RuleCodeError, which names the rule, in place of whatever a plugin's code raises."""
+    try:
+        yield
+    except (IrevalError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # a plugin may raise anything, and a skip of pytest must not skip the check
+        raise _RuleCodeError(make_exception_problem(_name_rule(rule), error)) from error
+
+
 def _validate_p(p: float | None) -> float | None:
-    """That of a plugin may be no probability."""
+    """Return the p value of a rule; raises ValueError if it is no probability, as that of a plugin may be."""
     if p is not None and not 0 <= float(p) <= 1:
         raise ValueError(f"its p is {p}; a p lies between 0 and 1")
     return None if p is None else float(p)
@@ -192,15 +208,15 @@ def _report_missing_reference(check: RuleCheck, scores: Scores) -> Outcome:
         return _report_missing_anchor(outcome, reference.problem)
     if reference.problem is not None:
         return _add_reference(_report_check_error(outcome, reference.problem), check.rule, scores)
-    broken = scores.current.errors.get(outcome.metric)
-    if broken is not None:  # a first baseline without this metric must not be accepted
-        return replace(report_error(outcome, broken), compares=True)
+    metric_error = scores.current.errors.get(outcome.metric)
+    if metric_error is not None:  # a first baseline without this metric must not be accepted
+        return replace(report_exception(outcome, metric_error), compares=True)
     return _report_missing_baseline(outcome, reference.deleted)
 
 
 def _report_check_error(outcome: Outcome, error: IrevalError) -> Outcome:
     """Accepting the current rankings mends the error of a baseline that does not fit, and no other."""
-    return replace(report_error(outcome, error), acceptable=isinstance(error, BaselineMisfitError))
+    return replace(report_exception(outcome, error), acceptable=isinstance(error, BaselineMisfitError))
 
 
 def _add_reference(outcome: Outcome, rule: RuleSpec, scores: Scores) -> Outcome:
@@ -216,24 +232,21 @@ def _ask_safely(check: RuleCheck, context: RuleContext, scores: Scores, correcte
     """Ask a rule; an error of ours, or whatever a plugin's code raises, is its outcome."""
     outcome = begin_outcome(check)
     if not check.rule.compares and outcome.metric in scores.current.errors:
-        return report_error(outcome, scores.current.errors[outcome.metric])
+        return report_exception(outcome, scores.current.errors[outcome.metric])
     if not check.rule.compares and outcome.metric in scores.baseline.redefined:
         # A bound was meant for the values of the old definition; accepting the new one says that it still is.
-        return replace(report_error(outcome, scores.baseline.redefined[outcome.metric]), acceptable=True)
+        return replace(report_exception(outcome, scores.baseline.redefined[outcome.metric]), acceptable=True)
     if check.id in corrected.errors:
-        return report_error(outcome, corrected.errors[check.id])
+        return report_exception(outcome, corrected.errors[check.id])
     try:
-        if check.id in corrected.by_check:
-            tests = len(corrected.by_check)
-            context = replace(context, holm_factor=corrected.factors[check.id], tested_checks=tests)
-        few = _report_too_few(outcome, check.rule, context)
-        return few if few is not None else _ask_rule(outcome, check.rule, context)
+        with _translate_foreign_errors(check.rule):
+            if check.id in corrected.by_check:
+                tests = len(corrected.by_check)
+                context = replace(context, holm_factor=corrected.factors[check.id], tested_checks=tests)
+            few = _report_too_few(outcome, check.rule, context)
+            return few if few is not None else _ask_rule(outcome, check.rule, context)
     except IrevalError as error:
         return _report_check_error(outcome, error)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, skips among it; the message names it
-        return report_error(outcome, PluginError(make_exception_problem(_name_rule(check.rule), error)))
 
 
 VERDICTS: Mapping[RuleVerdict, Verdict] = {
@@ -251,12 +264,12 @@ def _ask_rule(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> Outcome
     name = _name_rule(rule)
     result: object = rule.kind.check(rule.options, context)
     if not isinstance(result, RuleResult):
-        return replace(outcome, headline=f"{name} returned {type(result).__name__}, not a RuleResult")
+        return report_error(outcome, f"{name} returned {type(result).__name__}, not a RuleResult")
     if result.verdict not in tuple(VERDICTS):
         allowed = f"a verdict is one of {', '.join(VERDICTS)}"
-        return replace(outcome, headline=f"{name} returned {result.verdict!r}; {allowed}")
+        return report_error(outcome, f"{name} returned {result.verdict!r}; {allowed}")
     if not isinstance(result.headline, str) or not result.headline.strip():
-        return replace(outcome, headline=f"{name} returned the headline {result.headline!r}; it is a sentence")
+        return report_error(outcome, f"{name} returned the headline {result.headline!r}; it is a sentence")
     decided = replace(  # under the names of results.json
         outcome,
         verdict=VERDICTS[result.verdict],
@@ -277,7 +290,7 @@ def _ask_rule(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> Outcome
             decided = from_plain(to_plain(decided), Outcome)
         except (InputError, TypeError, ValueError, AttributeError, OverflowError) as error:
             why = _describe_unwritable(error)
-            return replace(outcome, headline=f"{name} returned a RuleResult that cannot be written to a file: {why}")
+            return report_error(outcome, f"{name} returned a RuleResult that cannot be written to a file: {why}")
     if not decided.figures:
         return decided
     figures = decided.figures[0]
@@ -359,7 +372,7 @@ def _has_something_to_check(prepared: PreparedCheck) -> bool:
         return True
 
 
-def _report_nothing_checked(inputs: Outcome, prepared: Sequence[PreparedCheck], scores: Scores) -> Outcome:
+def _report_nothing_checked(outcome: Outcome, prepared: Sequence[PreparedCheck], scores: Scores) -> Outcome:
     """The outcome of the inputs of a suite whose rules had nothing to look at."""
     headline = "no rule of this suite judged anything"
     new = any(_is_new(context) for check, context in prepared if context is not None and check.rule.compares)
@@ -368,11 +381,11 @@ def _report_nothing_checked(inputs: Outcome, prepared: Sequence[PreparedCheck], 
         headline += ": all queries are waived"
         remedy = "end a waiver"
     return replace(
-        inputs,
+        outcome,
         verdict="fail",
         headline=headline,
         sentence="A suite that judges nothing cannot find a bad change.",
-        facts=(remedy, inputs.headline, *inputs.facts),
+        facts=(remedy, outcome.headline, *outcome.facts),
         acceptable=new,
     )
 
@@ -433,7 +446,7 @@ def _report_no_values(outcome: Outcome, rule: RuleSpec, context: RuleContext) ->
             outcome, verdict="inconclusive", headline=f"all queries of {context.slice} are waived; not checked"
         )
     if not rule.compares:
-        return replace(outcome, headline=f"no query of {context.slice} counts")
+        return report_error(outcome, f"no query of {context.slice} counts")
     if _is_new(context):
         unknown = f"no query of {context.slice} is in the baseline yet; not checked"
         return replace(outcome, verdict="inconclusive", headline=unknown)

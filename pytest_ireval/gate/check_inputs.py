@@ -12,7 +12,7 @@ from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import BaselineError, BaselineMisfitError, InputError, IrevalError, Problem
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.comparison import ComparedSides
-from pytest_ireval.gate.outcomes import report_error
+from pytest_ireval.gate.outcomes import report_exception
 from pytest_ireval.gate.regrading import add_regraded_inputs, find_regraded_since_baseline
 from pytest_ireval.gate.run_context import RunContext
 from pytest_ireval.gate.score import Scores, find_unknown_ids
@@ -35,10 +35,10 @@ def check_inputs(outcome: Outcome, inputs: Inputs, scores: Scores, notes: Sequen
     suite, problem = inputs.suite, scores.baseline.problem
     locked = suite.judgments is not None and suite.judgments.lock
     if locked and problem is not None and not isinstance(problem, BaselineMisfitError):
-        return report_error(outcome, problem)
+        return report_exception(outcome, problem)
     renamed = find_id_problem(scores)
     if renamed is not None:
-        return report_error(outcome, renamed)
+        return report_exception(outcome, renamed)
     counts, recorded = scores.counts, inputs.current.recorded
     headline = f"{format_count(counts.queries, 'query')}, {counts.judged} of them judged; rankings: {inputs.source}"
     not_locked_yet = locked and inputs.stored.baseline is None

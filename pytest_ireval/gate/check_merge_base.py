@@ -16,7 +16,7 @@ from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.lowered_figures import ComparedFigure, add_worst_queries, can_fail, compare_figure, format_line
 from pytest_ireval.gate.merge_base import MergeBaseScores, find_lack_at_base, refuse_too_little
 from pytest_ireval.gate.moved_references import add_moved_references, find_moved_references
-from pytest_ireval.gate.outcomes import report_error
+from pytest_ireval.gate.outcomes import report_exception
 from pytest_ireval.gate.regrading import add_regraded, find_regraded_since_base
 from pytest_ireval.gate.run_context import RunContext
 from pytest_ireval.gate.score import Scores
@@ -54,7 +54,7 @@ def check_merge_base(
         weakening = find_weakening(inputs.suite, inputs.collection.registry, tree, scores.population.queries, ranked)
         return _add_weakening(outcome, weakening, tree.base, fails=fails)
     except IrevalError as error:
-        return report_error(begun, error)
+        return report_exception(begun, error)
 
 
 def _check_baseline(

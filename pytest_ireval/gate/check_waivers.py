@@ -10,6 +10,7 @@ from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.views import split_queries
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.notes import describe_time_left
+from pytest_ireval.gate.outcomes import report_error
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.score_rankings import score_rankings
 from pytest_ireval.results.outcome import Outcome
@@ -67,7 +68,7 @@ def check_waiver(outcome: Outcome, waiver: Waiver, inputs: Inputs, loss: WaivedL
     """Fail where a waiver is over; a waived query that got worse is a warning."""
     queries = inputs.collection.population.queries
     if waiver.query not in queries.position:
-        return replace(outcome, headline=f"waives query {waiver.query!r}, which is not in {queries.origin}")
+        return report_error(outcome, f"waives query {waiver.query!r}, which is not in {queries.origin}")
     if waiver.until < inputs.today:
         return replace(
             outcome,

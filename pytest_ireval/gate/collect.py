@@ -58,8 +58,8 @@ class OtherReference:
     """The answer of a source that rules compare with, or the reason why there is none."""
 
     source: SourceSpec
-    rules: tuple[int, ...]
-    """The places of these rules in the suite."""
+    rule_indexes: tuple[int, ...]
+    """The indexes of these rules in the suite."""
     answer: FetchedRankings | None = None
     problem: IrevalError | None = None
 
@@ -174,23 +174,23 @@ def _fetch_other_references(collection: Collection, progress: Progress) -> Itera
     Two sources may differ in nothing but an option that no report shows, such as a header.
     """
     rules_by_source: list[tuple[SourceSpec, list[int]]] = []
-    for number, rule in enumerate(collection.suite.rules):
+    for index, rule in enumerate(collection.suite.rules):
         source = rule.options.facts.reference.source
         if source is None:
             continue
-        for known, numbers in rules_by_source:
+        for known, rule_indexes in rules_by_source:
             if (known.kind, known.options) == (source.kind, source.options):
-                numbers.append(number)
+                rule_indexes.append(index)
                 break
         else:
-            rules_by_source.append((source, [number]))
-    for place, (source, numbers) in enumerate(rules_by_source, 1):
+            rules_by_source.append((source, [index]))
+    for number, (source, rule_indexes) in enumerate(rules_by_source, 1):
         try:
-            answer = fetch_rankings(source, collection, progress, reference=place)
+            answer = fetch_rankings(source, collection, progress, reference=number)
         except IrevalError as error:
-            yield OtherReference(source, tuple(numbers), problem=error)
+            yield OtherReference(source, tuple(rule_indexes), problem=error)
         else:
-            yield OtherReference(source, tuple(numbers), answer)
+            yield OtherReference(source, tuple(rule_indexes), answer)
 
 
 def _may_be_unstable(suite: Suite, source: SourceSpec, stored: StoredReference) -> bool:
@@ -217,7 +217,7 @@ def compute_fingerprints(collection: Collection, source: str, judged: JudgmentPr
 
 
 def _fingerprint_side_files(suite: Suite) -> str:
-    """Of the files that name documents anew and of preferences; empty for a suite without them."""
+    """The fingerprint of aliases, of the rule that collapses documents, and of preferences; empty without them."""
     named = [suite.documents.aliases, suite.documents.collapse_file, suite.judgments and suite.judgments.preferences]
     paths = [shorten_path(each.path) if each else None for each in named]
     # the line ends of a checkout on Windows change nothing; a pipe was read already, and is empty now

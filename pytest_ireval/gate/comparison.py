@@ -32,11 +32,17 @@ class ComparedSides:
 
 @dataclass(frozen=True, eq=False)
 class ScoredReference:
-    """What a rule compares with: a comparison, the reason why it cannot be trusted, or nothing yet."""
+    """What a rule compares with, in one of four cases.
+
+    * ``comparison`` alone: it was scored, and rules compare with it. Only this case is ``trusted``.
+    * ``comparison`` and ``problem``: it was scored, but does not fit the suite any more. Reports may show it.
+    * ``problem`` alone: it could not be read, fetched or scored.
+    * neither: nothing was accepted yet, or the file was ``deleted`` since the last commit.
+    """
 
     comparison: ComparedSides | None = None
     problem: IrevalError | None = None
-    """The reason why rules cannot compare with it; reports may show the comparison all the same."""
+    """The reason why rules cannot compare with it."""
     deleted: Path | None = None
     """The file that the last commit has, where there is none here."""
     cause: Cause | None = None

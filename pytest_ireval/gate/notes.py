@@ -28,7 +28,7 @@ MUCH_LESS_JUDGED = 0.05
 def list_notes(inputs: Inputs, scores: Scores) -> tuple[str, ...]:
     """Everything worth a line, what concerns the comparison with the baseline first."""
     comparison = scores.baseline.comparison
-    anchors = [reference for place, reference in scores.others.items() if _is_anchored(inputs.suite, place)]
+    anchors = [reference for index, reference in scores.others.items() if _is_anchored(inputs.suite, index)]
     return (
         *scores.baseline.notes,
         *_note_equal_rankings(scores.baseline.cause, inputs.source),
@@ -51,8 +51,8 @@ def list_notes(inputs: Inputs, scores: Scores) -> tuple[str, ...]:
     )
 
 
-def _is_anchored(suite: Suite, place: int) -> bool:
-    return bool(suite.rules[place].options.facts.reference.anchored)
+def _is_anchored(suite: Suite, index: int) -> bool:
+    return bool(suite.rules[index].options.facts.reference.anchored)
 
 
 def _note_equal_rankings(cause: Cause | None, source: str) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _note_references(inputs: Inputs) -> Iterator[str]:
             *answer.notes,
             *([f"it searched another index than the source: {change}"] if change else []),
         ]
-        line = inputs.suite.rules[other.rules[0]].place.line
+        line = inputs.suite.rules[other.rule_indexes[0]].place.line
         yield from (f"against, line {line}: {note}" for note in notes)
 
 

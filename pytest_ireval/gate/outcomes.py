@@ -11,7 +11,10 @@ from pytest_ireval.rules.planning import INPUTS, Check, RuleCheck
 
 
 def begin_outcome(check: Check) -> Outcome:
-    """The outcome of a check with what is known before anything is checked."""
+    """The outcome of a check with what is known before anything is checked.
+
+    Its verdict is an error until the check gives another one, so that a check that is never made cannot pass.
+    """
     outcome = Outcome(
         id=check.id,
         kind=check.family,
@@ -35,15 +38,20 @@ def begin_outcome(check: Check) -> Outcome:
     )
 
 
-def report_error(outcome: Outcome, error: IrevalError) -> Outcome:
-    """The outcome of a check that could not be made: the first line of the error is the headline."""
+def report_error(outcome: Outcome, headline: str) -> Outcome:
+    """The outcome of a check that could not be made."""
+    return replace(outcome, verdict="error", headline=headline)
+
+
+def report_exception(outcome: Outcome, error: IrevalError) -> Outcome:
+    """The outcome of a check that raised an error: its first line is the headline, the others are the facts."""
     first, *others = format_error_lines(error)
-    return replace(outcome, verdict="error", headline=first, facts=tuple(line.strip() for line in others))
+    return replace(report_error(outcome, first), facts=tuple(line.strip() for line in others))
 
 
 def report_broken_suite(check: Check, error: IrevalError) -> Outcome:
     """The outcome of a check of a suite whose inputs are broken; the check of the inputs has the whole text."""
-    outcome = report_error(begin_outcome(check), error)
+    outcome = report_exception(begin_outcome(check), error)
     if check.id == INPUTS:
         return outcome
     headline = f"the inputs of this suite are broken: {outcome.headline}"

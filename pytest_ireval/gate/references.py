@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import isnan
 from pathlib import Path
-
-import numpy as np
 
 from pytest_ireval.baseline.changes import find_cause
 from pytest_ireval.baseline.index_facts import describe_new_count
@@ -38,6 +38,7 @@ from pytest_ireval.gate.stored_metrics import (
 )
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.outcome import Cause
+from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.suite.suite import Suite
@@ -155,8 +156,8 @@ def _compare_with_stored(inputs: Inputs, current: Side, stored: Baseline, kind: 
     redefined = _find_redefined(again, side, kind)
     cause = _find_cause(inputs, current, stored, side, unknown, redefined)
     redefined = {name: error for name, error in redefined.items() if name not in lacking}
-    # A metric that lacks data is not also said to be of another version, nor that to be defined anew.
-    errors = {**redefined, **_find_other_versions(stored, list_definitions(current), kind), **lacking}
+    # Only the first error of a metric is reported: missing data, then another version, then another definition.
+    errors = ChainMap(lacking, _find_other_versions(stored, list_definitions(current), kind), redefined)
     notes = [*_note_changed_queries(cause, len(collection.population.queries), kind)]
     if not cause.index:
         notes += describe_new_count(stored.search.index, inputs.search.index, f"when the {kind.noun} was accepted")
@@ -327,22 +328,35 @@ def _find_lost_values(
     collection: Collection, stored: Baseline, now: Side, cause: Cause, kind: _StoredKind
 ) -> Iterator[Problem]:
     """Queries or sessions that had a value in the baseline and have none now: judgments or rankings were lost."""
-    queries, waived = collection.population.queries, collection.population.waived
-    sessions = list(zip(queries.columns.get("session", ()), queries.ids, strict=False))
-    counting = {session for session, query in sessions if query not in waived}
-    out = {"query": waived | set(cause.removed), "session": {session for session, _ in sessions} - counting}
+    excused = {
+        "query": collection.population.waived | set(cause.removed),
+        "session": _find_waived_sessions(collection.population),
+    }
     for name, scored in now.scored.items():
-        if name not in stored.metrics or (unit := scored.metric.unit) not in out or name in cause.metrics:
-            continue  # another definition may give no value where the old one did
-        valued = {each for each, lacks in zip(scored.names, np.isnan(scored.values).tolist(), strict=True) if not lacks}
-        had = stored.metrics[name].values
-        lost = [each for each in had if each not in valued and each not in out[unit]]
-        if len(lost) > MOST_REMOVED * len(had):
-            units = format_count(len(had), unit)
+        unit = scored.metric.unit
+        if name not in stored.metrics or unit not in excused:
+            continue
+        if name in cause.metrics:  # another definition may give no value where the old one did
+            continue
+        values = zip(scored.names, scored.values.tolist(), strict=True)
+        with_value = {unit_id for unit_id, value in values if not isnan(value)}
+        accepted = stored.metrics[name].values
+        lost = [unit_id for unit_id in accepted if unit_id not in with_value and unit_id not in excused[unit]]
+        if len(lost) > MOST_REMOVED * len(accepted):
+            units = format_count(len(accepted), unit)
             complaint = f"{len(lost)} of {units} have no {name} any more: {format_some(lost)}"
             moved = ", or queries moved to other sessions" if unit == "session" else ""
             yield kind.describe_misfit(complaint, f"were judgments deleted, or rankings left out{moved}? ")
             return  # the values of other metrics are lost by the same cause
+
+
+def _find_waived_sessions(population: Population) -> set[str]:
+    """The sessions all of whose queries are waived."""
+    sessions = population.queries.columns.get("session", ())
+    if not sessions:
+        return set()
+    queries = zip(sessions, population.queries.ids, strict=True)
+    return set(sessions) - {session for session, query in queries if query not in population.waived}
 
 
 def _find_new_failures(

@@ -106,6 +106,6 @@ def gate_suite(
         explained = explain_outcomes(inputs, scores, plan.checks, outcomes, run.last_run)
         result = make_result(inputs, scores, plan.checks, explained)
     except IrevalError as error:
-        broken = [report_broken_suite(check, error) for check in chosen]
-        return GatedSuite(mask_secrets(make_broken_result(suite, registry, plan.checks, broken, error)))
+        errors = [report_broken_suite(check, error) for check in chosen]
+        return GatedSuite(mask_secrets(make_broken_result(suite, registry, plan.checks, errors, error)))
     return GatedSuite(mask_secrets(result), inputs, scores)

@@ -35,7 +35,7 @@ class Scores:
     baseline: ScoredReference = NOTHING_STORED
     """The accepted rankings, scored by today's judgments: a changed judgment must not look like a changed ranking."""
     others: Mapping[int, ScoredReference] = field(default_factory=dict)
-    """The other references of single rules, an anchor or another source, by the rule's place in the suite."""
+    """The references of rules that compare with an anchor or another source, by the rule's index in the suite."""
     merge_base: MergeBaseScores | None = None
     """The baselines of the branch and of its base; None where no base was given."""
     counts: Counts = field(default_factory=Counts)
@@ -53,7 +53,10 @@ class Scores:
 
     @property
     def baseline_side(self) -> Side | None:
-        """The stored baseline, scored; None where it does not exist or could not be scored. Reports show it."""
+        """The stored baseline, scored; None where it does not exist or could not be scored.
+
+        Reports show it, and rules look up in it which documents are known: that needs no comparison.
+        """
         comparison = self.baseline.comparison
         return None if comparison is None else comparison.baseline
 
@@ -70,17 +73,18 @@ class Scores:
         return self.current if comparison is None else comparison.current
 
     def find_reference(self, rule: RuleSpec) -> ScoredReference:
-        """What a rule compares with; without a comparison and a problem, nothing has been accepted yet."""
-        return self.others.get(self._find_place(rule), self.baseline)
+        """What a rule compares with: the stored baseline, unless it names an anchor or another source."""
+        return self.others.get(self._find_index(rule), self.baseline)
 
     def compares_with_baseline(self, rule: RuleSpec) -> bool:
         """Tell whether a rule compares with the stored baseline, and not with what it names instead."""
-        return rule.compares and self._find_place(rule) not in self.others
+        return rule.compares and self._find_index(rule) not in self.others
 
-    def _find_place(self, rule: RuleSpec) -> int:
-        for place, each in enumerate(self.collection.suite.rules):
-            if each is rule:  # two rules may be equal, and compare with different sources
-                return place
+    def _find_index(self, rule: RuleSpec) -> int:
+        """The index of this very rule in the suite: another may be equal to it, and compare with another source."""
+        for index, suite_rule in enumerate(self.collection.suite.rules):
+            if suite_rule is rule:
+                return index
         raise LookupError(f"{rule.place}: this rule is not one of the suite that was scored")
 
     @property
@@ -130,7 +134,7 @@ class Scores:
         for each in self.references:
             comparison = None if each.comparison is None else change(each.comparison)
             changed[id(each)] = replace(each, comparison=comparison)
-        others = {place: changed[id(each)] for place, each in self.others.items()}
+        others = {index: changed[id(each)] for index, each in self.others.items()}
         return replace(self, baseline=changed[id(self.baseline)], others=others)
 
 
@@ -147,18 +151,18 @@ def score_inputs(inputs: Inputs) -> Scores:
     if inputs.anchor is not None:
         anchor = compare_with_anchor(inputs, current)
         rules = enumerate(inputs.suite.rules)
-        others |= {place: anchor for place, rule in rules if rule.options.facts.reference.anchored}
+        others |= {index: anchor for index, rule in rules if rule.options.facts.reference.anchored}
     for other in inputs.others:
-        others |= dict.fromkeys(other.rules, compare_with_source(inputs, current, other))
+        others |= dict.fromkeys(other.rule_indexes, compare_with_source(inputs, current, other))
     reference = None if baseline.comparison is None else baseline.comparison.baseline
     counts = add_judged_shares(_count_inputs(inputs, scored), collection, current, reference)
-    stored, beginning = inputs.stored.baseline, inputs.merge_base
+    stored, at_merge_base = inputs.stored.baseline, inputs.merge_base
     scores = Scores(
         collection=collection,
         current=current,
         baseline=baseline,
         others=others,
-        merge_base=None if beginning is None else score_merge_base(collection, beginning, stored),
+        merge_base=None if at_merge_base is None else score_merge_base(collection, at_merge_base, stored),
         counts=counts,
         listed_documents=scored.listed,
         instability=describe_instability(inputs),

@@ -114,7 +114,8 @@ def mix_sides(one: Side, other: Side, marked: Mask, queries: Queries, *, lists: 
     if not lists:
         return replace(one, scored=scored, rankings=(NO_LISTS,))
     taken = {query for query, there in zip(queries.ids, marked.tolist(), strict=True) if there}
-    pairs = zip(one.rankings, cycle(other.rankings), strict=False)  # of several answers each with one of theirs
+    # A source that is asked several times has several answers: each is mixed with one of the other side.
+    pairs = zip(one.rankings, cycle(other.rankings), strict=False)
     mixed = (
         mix_rankings(ours, theirs, np.array([query in taken for query in ours.queries], bool)) for ours, theirs in pairs
     )
