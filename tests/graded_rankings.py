@@ -164,7 +164,7 @@ def side_data_for(metric, judgments, rankings, **given):
             query: [(a, b) for a, x in grades.items() for b, y in grades.items() if x > y]
             for query, grades in judgments.items()
         }
-    if "reference" in metric.needs:
+    if metric.compares_lists:
         found["reference"] = {query: ["elsewhere", *rankings.get(query, ())[::-2]] for query in judgments}
     return SideData(**found)
 

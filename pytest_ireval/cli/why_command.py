@@ -201,7 +201,7 @@ def _explain_in_suite(
         alone = Problem("there is no baseline to choose a query by: name a query with --query")
         raise BaselineError(*sides.baseline_error.problems, alone)
     first, other, reference = sides.before or sides.now, sides.now if sides.before else None, None
-    if "reference" in wanted.needs:
+    if wanted.compares_lists:
         first, other, reference = sides.now, None, sides.before
         if reference is None:
             raise MetricError(Problem("compares two lists, and there is no baseline to compare with", str(wanted)))

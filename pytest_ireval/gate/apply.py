@@ -429,7 +429,7 @@ def _count_units(rule: RuleSpec, context: RuleContext) -> int:
     """The number of units of the slice that the rule looks at; queries, where it is about no metric."""
     if context.part.metric is None:
         return context.paired_rows().size
-    paired = rule.compares and "reference" not in context.part.metric.needs
+    paired = rule.compares and not context.part.metric.compares_lists
     return (context.paired_values() if paired else context.values()).current.size
 
 

@@ -52,7 +52,7 @@ def score_merge_base(collection: Collection, beginning: MergeBaseBaseline, store
         str(part.metric): part.metric for asked in suite.rules if compares_with_baseline(asked) for part in asked.parts
     }
     compared |= {str(metric): metric for metric in suite.metrics} if compared else {}
-    metrics = [metric for metric in compared.values() if metric is not None and "reference" not in metric.needs]
+    metrics = [metric for metric in compared.values() if metric is not None and not metric.compares_lists]
     at = beginning.at
     if at is None or at.baseline is None or stored is None or not metrics:
         return MergeBaseScores()

@@ -102,7 +102,7 @@ class _ReferenceComparer:
         words, was = self._describe_reference(now, self.inputs.suite), self._describe_reference(before, self.then)
         moved = MovedReference(other.id, words if words == was else f"{words}; at the base: {was}")
         metric = other.part.metric
-        if metric is None or "reference" in metric.needs:
+        if metric is None or metric.compares_lists:
             return moved
         try:
             return replace(moved, figure=self._compare_figures(before, other, metric))

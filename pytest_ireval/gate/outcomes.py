@@ -33,7 +33,7 @@ def begin_outcome(check: Check) -> Outcome:
         outcome,
         name=check.rule.options.name,
         metric="" if metric is None else str(metric),
-        explained=metric is not None and can_be_explained(metric) and "reference" not in metric.needs,
+        explained=metric is not None and can_be_explained(metric) and not metric.compares_lists,
         slice=str(check.slice),
     )
 

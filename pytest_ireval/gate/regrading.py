@@ -229,7 +229,7 @@ def _list_judged_figures(scores: Scores) -> list[MetricOnSlice]:
         for check in select_rule_checks(checks)
         if check.rule.compares and check.part.metric is not None
     ]
-    judged = [(metric, each) for metric, each in about if metric.reads_judgments and "reference" not in metric.needs]
+    judged = [(metric, each) for metric, each in about if metric.reads_judgments and not metric.compares_lists]
     metrics = {str(metric): metric for metric, _ in judged}
     every = dict.fromkeys([*((name, WHOLE) for name in metrics), *((str(metric), each) for metric, each in judged)])
     return [MetricOnSlice(metrics[name], each) for name, each in every]

@@ -211,7 +211,7 @@ def _summarize_metrics(scores: Scores, outcomes: Iterable[Outcome]) -> Iterator[
         verdicts[outcome.metric] = (*verdicts.get(outcome.metric, ()), outcome.verdict)
     for metric in scores.collection.suite.metrics:
         name = str(metric)
-        lists = "reference" in metric.needs
+        lists = metric.compares_lists
         side = scores.current_with_overlaps if lists else scores.current
         verdict = find_worst_verdict(verdicts[name]) if name in verdicts else None
         now = _compute_figure(scores.population, side.scored[name]) if name in side.scored else None

@@ -68,7 +68,7 @@ def score_rankings(
     """
     suite = collection.suite
     scored = ScoredRankings(Side(origin, tuple(rankings), suite.depth))
-    asked = [metric for metric in metrics or suite.metrics if "reference" not in metric.needs]
+    asked = [metric for metric in metrics or suite.metrics if not metric.compares_lists]
     wanted = {str(metric): adapt_metric(suite, metric) for metric in asked}
     for setting in (collection.plain_setting, collection.setting):
         judged = setting is not collection.plain_setting
@@ -205,7 +205,7 @@ def _count_unjudged(joined: JoinedRankings, depth: int) -> tuple[int, int]:
 def add_overlaps(collection: Collection, current: Side, reference: Side) -> Side:
     """Add the metrics that compare the current lists with the reference's; a missing list gets the worst value."""
     suite = collection.suite
-    metrics = {str(metric): metric for metric in suite.metrics if "reference" in metric.needs}
+    metrics = {str(metric): metric for metric in suite.metrics if metric.compares_lists}
     if not metrics:
         return current
     pairs = [(each, reference.rankings[i % len(reference.rankings)]) for i, each in enumerate(current.rankings)]

@@ -240,9 +240,14 @@ class Metric:
         return self.range(self.settings) if callable(self.range) else self.range
 
     @property
+    def compares_lists(self) -> bool:
+        """True if it compares two lists of a query, such as Overlap@10; it has no value of one list alone."""
+        return "reference" in self.needs
+
+    @property
     def reads_judgments(self) -> bool:
         """True unless it looks at none, or compares two lists for which judgments do not matter (no_relevant=None)."""
-        return self.judged and ("reference" not in self.needs or self.no_relevant is not None)
+        return self.judged and (not self.compares_lists or self.no_relevant is not None)
 
     @property
     def is_additive(self) -> bool:

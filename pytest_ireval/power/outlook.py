@@ -208,7 +208,7 @@ def _list_compared_means(checks: Sequence[RuleCheck]) -> Iterator[tuple[RuleChec
         if metric is None or not compares_with_baseline(check.rule):
             continue
         of_ratios = metric.ratio and check.rule.options.facts.by_evidence  # spreads of ratios are not kept
-        if metric.aggregate == "mean" and "reference" not in metric.needs and not of_ratios:
+        if metric.aggregate == "mean" and not metric.compares_lists and not of_ratios:
             yield check, metric
 
 

@@ -33,7 +33,7 @@ class ChurnOptions(ListOptions):
 
     @model_validator(mode="after")
     def _can_fail(self) -> ChurnOptions:
-        if "reference" not in self.overlap.needs or self.overlap.direction != "higher":
+        if not self.overlap.compares_lists or self.overlap.direction != "higher":
             raise ValueError(
                 f"{self.overlap} does not measure how similar two lists are: use RBO(p=0.9), Overlap@10, or a "
                 "similar metric"

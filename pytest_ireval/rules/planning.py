@@ -178,7 +178,7 @@ def list_compared_figures(checks: Sequence[RuleCheck]) -> Iterator[MetricOnSlice
     slices: dict[str, list[Slice]] = {}
     for check in checks:
         metric = check.part.metric
-        if compares_with_baseline(check.rule) and metric and "reference" not in metric.needs:
+        if compares_with_baseline(check.rule) and metric and not metric.compares_lists:
             metrics.setdefault(str(metric), metric)
             slices.setdefault(str(metric), [WHOLE]).append(check.slice)
     for name, metric in metrics.items():
@@ -274,7 +274,7 @@ def _check_metrics(rule: RuleSpec) -> Iterator[Problem]:
         metric = part.metric
         if metric is None:
             continue
-        if ("reference" in metric.needs) != rule.compares_lists:
+        if metric.compares_lists != rule.compares_lists:
             what, wanted, suggestion = (
                 ("scores one list", "metrics that compare two lists, such as RBO", "")
                 if rule.compares_lists

@@ -15,7 +15,7 @@ def list_query_changes(
 ) -> tuple[QueryChange, ...]:
     """The changes of some units of ``values``, such as its three lowest, with their documents unless not wanted."""
     # A metric such as Overlap@10 already compares both sides: the baseline's lists have no value of their own.
-    paired = values if isinstance(values, PairedValues) and "reference" not in context.metric.needs else None
+    paired = values if isinstance(values, PairedValues) and not context.metric.compares_lists else None
     changes = []
     for index in indices:
         if context.metric.unit == "query":
@@ -78,7 +78,7 @@ def _find_costliest_document(context: RuleContext, documents: Iterable[Placed]) 
     Where the metric says what each document adds to the change, the gate puts the document that cost most here.
     """
     metric = context.part.metric
-    if metric is not None and not metric.judged and "reference" not in metric.needs:
+    if metric is not None and not metric.judged and not metric.compares_lists:
         return None  # such as a time, which no relevant document costs
     cutoff = metric.settings.get("cutoff") if metric is not None else None
     limit = cutoff if isinstance(cutoff, int) else context.current.depth

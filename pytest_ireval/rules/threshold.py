@@ -122,7 +122,7 @@ class ThresholdOptions(RuleOptions):
             raise ValueError(f"min: {self.min:g} is more than max: {self.max:g}")
         for part in _list_parts(self):
             assert part.metric is not None  # noqa: S101 - each part has one
-            if "reference" not in part.metric.needs and "against" in self.model_fields_set:
+            if not part.metric.compares_lists and "against" in self.model_fields_set:
                 raise ValueError(f"against has no effect on {part.metric}, which does not compare two lists")
             for bound in part.item.bounds:
                 _refuse_unreachable(part.metric, bound.value)

@@ -96,7 +96,7 @@ class RuleSpec:
         if self.options.compares:
             return bool(self.options.compares_lists)
         metrics = [part.metric for part in self.parts]
-        return bool(metrics) and all(metric is not None and "reference" in metric.needs for metric in metrics)
+        return bool(metrics) and all(metric is not None and metric.compares_lists for metric in metrics)
 
     def only_warns(self, metric: Metric | None) -> bool:
         """Tell whether a failure of a metric is a warning: the rule says so, or says nothing and it measures time."""
