@@ -363,11 +363,14 @@ def _report_missing_anchor(outcome: Outcome, error: MissingAnchorError) -> Outco
 
 
 def _has_something_to_check(prepared: PreparedCheck) -> bool:
-    """Tell whether a rule has anything to look at; one that is an error, or red, says so itself."""
+    """Tell whether a rule has enough to look at to ever fail; one that is an error, or red, says so itself."""
     if prepared.context is None:
         return True
+    rule, context = prepared.check.rule, prepared.context
     try:
-        return _has_enough(prepared.check.rule, prepared.context)
+        if _has_min_queries(rule, context):
+            return True
+        return rule.options.below_min_queries == "can fail" and _count_units(rule, context) > 0
     except IrevalError:
         return True
 
@@ -391,38 +394,46 @@ def _report_nothing_checked(outcome: Outcome, prepared: Sequence[PreparedCheck],
 
 
 def _report_too_few(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> Outcome | None:
-    """Decide on a slice that has no queries, or fewer than the rule wants; None if it has enough."""
-    if context.part.metric is None and not rule.compares:
+    """Report a slice with no queries, or with too few for its rule to check it; None if the rule is to be asked."""
+    if _has_min_queries(rule, context):
         return None
     if not _count_units(rule, context):
         return _report_no_values(outcome, rule, context)
-    worth, size = _measure_size(rule, context)
-    if worth >= rule.options.query_minimum or _decides_itself(rule, context):
+    if rule.options.below_min_queries != "not checked":
         return None
+    if rule.options.facts.by_evidence and not context.slice.conditions:
+        return None  # all queries of the suite are too few: the rule says so, and how many it needs
+    size = _measure_size(rule, context).text
     few = f"{context.slice} has {size}, fewer than min_queries: {rule.options.query_minimum}; not checked"
     return replace(outcome, verdict="inconclusive", headline=few)
 
 
-def _has_enough(rule: RuleSpec, context: RuleContext) -> bool:
-    """Tell whether the rule has enough queries; one that can only report too few decides nothing.
+def _has_min_queries(rule: RuleSpec, context: RuleContext) -> bool:
+    """Tell whether a slice has a query, and as many as its rule wants.
 
     A rule without a metric and without a baseline looks at lists, and there is always one.
     """
     if context.part.metric is None and not rule.compares:
         return True
-    worth, _ = _measure_size(rule, context)
-    if worth >= max(1, rule.options.query_minimum):
-        return True
-    return bool(worth) and rule.options.can_fail_few
+    minimum: int = rule.options.query_minimum
+    return _measure_size(rule, context).independent >= max(1, minimum)
 
 
-def _measure_size(rule: RuleSpec, context: RuleContext) -> tuple[float, str]:
-    """The number of queries of the slice, or their worth if drawn in clusters; and the same in words."""
+class SliceSize(NamedTuple):
+    """The number of queries of a slice."""
+
+    independent: int
+    """Drawn independently: of queries in clusters, the number of clusters of equal size that they are worth."""
+    text: str
+    """``60 queries in 12 clusters``."""
+
+
+def _measure_size(rule: RuleSpec, context: RuleContext) -> SliceSize:
     count = _count_units(rule, context)
     if count and rule.options.facts.by_evidence and context.population.clusters is not None:
         change = measure_change(context)
-        return change.effective_size, format_size(change)
-    return count, format_count(count, "query")
+        return SliceSize(change.effective_size, format_size(change))
+    return SliceSize(count, format_count(count, "query"))
 
 
 def _count_units(rule: RuleSpec, context: RuleContext) -> int:
@@ -431,11 +442,6 @@ def _count_units(rule: RuleSpec, context: RuleContext) -> int:
         return context.paired_rows().size
     paired = rule.compares and not context.part.metric.compares_lists
     return (context.paired_values() if paired else context.values()).current.size
-
-
-def _decides_itself(rule: RuleSpec, context: RuleContext) -> bool:
-    """Tell whether the rule itself rules on too little evidence; on all queries it always does."""
-    return rule.options.checks_few or (rule.options.facts.by_evidence and not context.slice.conditions)
 
 
 def _report_no_values(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> Outcome:

@@ -131,4 +131,5 @@ class RuleContext:
     def _mark_units(self, scores: Scored) -> Mask:
         if scores.metric.unit == "query":
             return self.population.mask(self.slice)
+        # Sessions and whole runs were scored without waived queries, and suites that want slices of them are refused.
         return np.ones(len(scores.names), bool)

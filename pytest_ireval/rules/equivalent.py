@@ -9,11 +9,11 @@ from pydantic import Field, model_validator
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.drift import describe_look, warn_of_many_looks
 from pytest_ireval.rules.evidence import Decision, decide, is_significant, is_testable
 from pytest_ireval.rules.metric_change import MetricChange, compute_figures, measure_change
 from pytest_ireval.rules.result import RuleResult, RuleVerdict
 from pytest_ireval.rules.wording import (
+    describe_look,
     describe_open_judgments,
     describe_units,
     explain_doubt,
@@ -22,6 +22,7 @@ from pytest_ireval.rules.wording import (
     format_move,
     format_slice,
     missing_figure_error,
+    warn_of_many_looks,
 )
 from pytest_ireval.rules.worst_queries import list_worst_changes
 from pytest_ireval.statistics.mean_evidence import Equivalence, equivalence

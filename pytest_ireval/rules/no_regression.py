@@ -12,7 +12,7 @@ from pytest_ireval.errors import SuiteError
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.drift import describe_drift, describe_look, list_losses, warn_of_many_looks
+from pytest_ireval.rules.drift import describe_drift, list_losses
 from pytest_ireval.rules.evidence import Decision, decide, is_significant, is_testable, relabel_unjudged
 from pytest_ireval.rules.metric_change import (
     MetricChange,
@@ -27,6 +27,7 @@ from pytest_ireval.rules.wording import (
     describe_bounds,
     describe_doubt,
     describe_fall,
+    describe_look,
     describe_open_judgments,
     describe_units,
     explain_doubt,
@@ -34,11 +35,12 @@ from pytest_ireval.rules.wording import (
     format_needed,
     missing_figure_error,
     warn_of_low_baseline,
+    warn_of_many_looks,
 )
 from pytest_ireval.rules.worst_queries import describe_worse_queries, list_worst_changes
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.option_types import MetricText, TolerancesText, ToleranceText
-from pytest_ireval.suite.options import EvidenceOptions, WeightedOptions
+from pytest_ireval.suite.options import BelowMinQueries, EvidenceOptions, WeightedOptions
 from pytest_ireval.suite.quantities import Tolerance, refuse_tolerance
 
 HARD_LIMIT_TOLERANCES = 5
@@ -79,15 +81,12 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
         return [tolerance for tolerance in every if tolerance is not None]
 
     @property
-    def checks_few(self) -> bool:
-        """A fall beyond the hard limit fails on a slice of any size."""
-        return self.by_evidence
-
-    @property
-    def can_fail_few(self) -> bool:
-        """A few queries fail by the hard limit, which rules that compare with an anchor have only if it is written."""
-        limited = self.hard_limit is not None or not self.against.anchored
-        return self.by_evidence and (limited or self.on_inconclusive == "fail")
+    def below_min_queries(self) -> BelowMinQueries:
+        """By evidence, a slice of any size fails beyond the hard limit; against an anchor, only if one is written."""
+        if not self.by_evidence:
+            return "not checked"
+        has_hard_limit = self.hard_limit is not None or not self.against.anchored
+        return "can fail" if has_hard_limit or self.on_inconclusive == "fail" else "cannot fail"
 
     @model_validator(mode="after")
     def _makes_sense(self) -> NoRegressionOptions:

@@ -57,8 +57,7 @@ def place_documents(context: RuleContext, query: str) -> tuple[Placed, ...]:
             for document in dict.fromkeys((*current, *baseline))
         )
 
-    # The current side remembers them, as each rule and slice has a context of its own. One suite may compare with
-    # several baselines, so the baseline is part of the key.
+    # Remembered, as rules and slices list the same worst queries. The key names the query and the other side.
     return context.current.remember(("placed documents", query, context.baseline), place)
 
 
@@ -75,7 +74,7 @@ def find_best_document(documents: Iterable[Placed], *, in_baseline: bool = False
 def _find_costliest_document(context: RuleContext, documents: Iterable[Placed]) -> Placed | None:
     """The relevant document whose fall weighs most, by grade and rank; None if none fell where the metric looks.
 
-    Where the metric says what each document adds to the change, the gate puts the document that cost most here.
+    An estimate for any metric: ``point_to_documents`` replaces it where the metric says what each document adds.
     """
     metric = context.part.metric
     if metric is not None and not metric.judged and not metric.compares_lists:

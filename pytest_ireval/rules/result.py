@@ -10,8 +10,8 @@ from pytest_ireval.results.outcome import QueryChange, SliceFigures
 from pytest_ireval.words import format_count, format_p, format_percent
 
 RuleVerdict = Literal["pass", "warn", "known_failure", "inconclusive", "fail"]
-"""``warn`` passes, and a reader should look; ``known_failure`` does not hold, and is not red. What cannot be checked at
-all is an exception."""
+"""``warn`` passes, but a reader should look at it; ``known_failure`` is a failure that the suite announces, and is not
+red. A rule that cannot be checked raises an exception."""
 
 
 @dataclass(frozen=True)

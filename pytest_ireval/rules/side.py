@@ -65,7 +65,10 @@ class Side:
         return {}
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the result of ``make``, made once: the worst queries of one rule are those of others, too."""
+        """Return the result of ``make``, made once for each key, as all rules and slices of a suite share this side.
+
+        The key says what is made, and names all that it depends on besides this side.
+        """
         if key not in self._memory:
             self._memory[key] = make()
         value: T = self._memory[key]

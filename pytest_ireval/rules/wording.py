@@ -9,6 +9,7 @@ from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.evidence import Decision, RelabeledChange
 from pytest_ireval.rules.metric_change import MetricChange
+from pytest_ireval.statistics.looks import LOOKS
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.options import AlwaysEvidenceOptions
 from pytest_ireval.suite.quantities import Tolerance
@@ -151,3 +152,21 @@ def explain_few(options: AlwaysEvidenceOptions, change: MetricChange) -> str:
     if effective < change.gains.size:
         return f"{size} count like {effective} of equal weight, which are too few: evidence needs {minimum}"
     return f"{size} {'is' if change.gains.size == 1 else 'are'} too few: evidence needs {minimum}"
+
+
+def warn_of_many_looks(context: RuleContext) -> Iterator[str]:
+    """A line if more changes were accepted since the anchor than the level lasts for."""
+    chain = context.chain
+    if chain is not None and chain.looks > LOOKS:
+        yield (
+            f"this is change {chain.looks} since the anchor: after {LOOKS}, chance turns more than "
+            f"{format_percent(LEVEL)} of neutral series red; pin a new anchor"
+        )
+
+
+def describe_look(context: RuleContext) -> Iterator[str]:
+    """The number of accepted changes since the anchor, and the p below which the next one counts."""
+    chain = context.chain
+    if chain is not None:
+        level = f"{chain.levels[-1]:.2g}".lstrip("0")
+        yield f"change {chain.looks} of {max(LOOKS, chain.looks)} since the anchor: a p below {level} counts"

@@ -12,17 +12,18 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.drift import describe_look, warn_of_many_looks
 from pytest_ireval.rules.evidence import Decision, decide, is_significant
 from pytest_ireval.rules.metric_change import MetricChange, compute_figures, measure_change
 from pytest_ireval.rules.result import RuleResult, RuleVerdict
 from pytest_ireval.rules.wording import (
     describe_doubt,
+    describe_look,
     describe_open_judgments,
     explain_few,
     format_queries,
     format_size,
     format_slice,
+    warn_of_many_looks,
 )
 from pytest_ireval.rules.worst_queries import describe_much_worse, list_worst_changes
 from pytest_ireval.statistics.binomial import heads_at_most, upper_limit
@@ -31,13 +32,13 @@ from pytest_ireval.statistics.estimate import weighting
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.statistics.sign_flip import net_severe
 from pytest_ireval.suite.option_types import AmountText, MetricText, Number
-from pytest_ireval.suite.options import MORE, EvidenceOptions, Looser
+from pytest_ireval.suite.options import MORE, BelowMinQueries, EvidenceOptions, Looser
 from pytest_ireval.suite.quantities import Amount
 from pytest_ireval.words import format_p, format_percent, round_estimate
 
 ROUNDING = 2 * TIE
-"""A loss beyond ``by_more_than`` by less than a tie is rounding. The sign test counts losses of its cut *or more*, with
-a tie to spare: one tie takes that back, the other makes it *more than*."""
+"""A query counts when its loss exceeds ``by_more_than`` by at least one tie; less is rounding. It is two ties here, as
+``net_severe`` counts losses from one tie below its cut."""
 MOST_TIMES = 1000
 """A number of queries beyond so many times the present one is not worth being named."""
 
@@ -49,19 +50,17 @@ class WorsenedOptions(EvidenceOptions):
     by_more_than: Annotated[Number, MORE] = Field(
         ge=0, description="A query counts when its value gets worse by more than this."
     )
+    # Without at_most, no more queries may get worse than better, which counts as stricter than any at_most.
     at_most: Annotated[AmountText | None, Looser("more", without="strictest")] = Field(
         None, description="How many queries may get worse: 2, or 5%. Default: as many as get better by more than this."
     )
 
     @property
-    def checks_few(self) -> bool:
-        """A slice of any size passes within the limit, and is inconclusive beyond it."""
-        return self.by_evidence
-
-    @property
-    def can_fail_few(self) -> bool:
-        """Fewer queries fail only where what is inconclusive does."""
-        return self.by_evidence and self.on_inconclusive == "fail"
+    def below_min_queries(self) -> BelowMinQueries:
+        """By evidence, a slice of any size passes within the limit, and is inconclusive beyond it."""
+        if not self.by_evidence:
+            return "not checked"
+        return "can fail" if self.on_inconclusive == "fail" else "cannot fail"
 
     @model_validator(mode="after")
     def _can_fail(self) -> WorsenedOptions:

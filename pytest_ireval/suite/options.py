@@ -110,6 +110,10 @@ class RuleFacts:
         return self.tolerance.by_value if isinstance(self.tolerance, Tolerances) else {}
 
 
+BelowMinQueries = Literal["not checked", "cannot fail", "can fail"]
+"""What a rule does with a slice of fewer than ``min_queries``; the last two give a verdict on it."""
+
+
 class RuleOptions(KindOptions):
     """The options of every rule."""
 
@@ -141,14 +145,9 @@ class RuleOptions(KindOptions):
         return self.min_queries
 
     @property
-    def checks_few(self) -> bool:
-        """True if the rule itself gives a verdict on a slice with fewer queries than that."""
-        return False
-
-    @property
-    def can_fail_few(self) -> bool:
-        """True if that verdict may be a failure."""
-        return self.checks_few
+    def below_min_queries(self) -> BelowMinQueries:
+        """What becomes of a slice with fewer queries: it is not checked, or the rule gives a verdict all the same."""
+        return "not checked"
 
     @property
     def facts(self) -> RuleFacts:
@@ -209,9 +208,9 @@ class AlwaysEvidenceOptions(ComparingOptions):
         return self.least if self.by_evidence and "min_queries" not in self.model_fields_set else self.min_queries
 
     @property
-    def checks_few(self) -> bool:
-        """True if a slice with too few queries gets a verdict: with ``on_inconclusive: fail`` it must not pass."""
-        return self.by_evidence and self.on_inconclusive == "fail"
+    def below_min_queries(self) -> BelowMinQueries:
+        """With ``on_inconclusive: fail``, too few queries to tell must not pass."""
+        return "can fail" if self.by_evidence and self.on_inconclusive == "fail" else "not checked"
 
     @property
     def _way_to_evidence(self) -> str:
