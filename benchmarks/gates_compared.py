@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.rules.no_regression import default_hard_limit
+from pytest_ireval.rules.hard_limit import default_hard_limit
 from pytest_ireval.statistics.mean_evidence import mean_evidence, p_of_fall_within, paired_t
 from pytest_ireval.statistics.sign_flip import net_severe
 from pytest_ireval.suite.quantities import Tolerance

@@ -17,7 +17,7 @@ import yaml
 
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
-from pytest_ireval.rules.no_regression import LEAST_HARD_LIMITS
+from pytest_ireval.rules.hard_limit import find_least_share
 from pytest_ireval.statistics.resolution import likely_spread, queries_needed, resolution
 from pytest_ireval.words import format_count, round_estimate
 
@@ -158,7 +158,7 @@ def format_judged_rules(known: SuiteFacts) -> Iterator[str]:
 
 def _choose_hard_limit(metric: MetricResult) -> int:
     """The hard limit of so many queries, in per cent."""
-    return next(round(100 * share) for below, share in LEAST_HARD_LIMITS if len(metric.values) < below)
+    return round(100 * find_least_share(len(metric.values)))
 
 
 def _explain_decisions(metric: MetricResult) -> Iterator[str]:

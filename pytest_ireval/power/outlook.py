@@ -18,6 +18,7 @@ from pytest_ireval.errors import Problem
 from pytest_ireval.gate.queries_and_judgments import read_suite_queries, read_weights
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.rules.fall_wording import LOW_BASELINE
 from pytest_ireval.rules.metric_change import distance_to_worst
 from pytest_ireval.rules.planning import (
     RuleCheck,
@@ -27,7 +28,6 @@ from pytest_ireval.rules.planning import (
     select_rule_checks,
 )
 from pytest_ireval.rules.slices import WHOLE, Slice
-from pytest_ireval.rules.wording import LOW_BASELINE
 from pytest_ireval.statistics.differences import Floats
 from pytest_ireval.statistics.estimate import Counts, Weighting, weighting
 from pytest_ireval.statistics.resolution import LEVEL, false_alarm, likely_spread, queries_needed, resolution

@@ -73,6 +73,7 @@ class ThresholdOptions(RuleOptions):
 
     # Most thresholds are one bound of a metric's own figure, and a suite has many: the short form is a table of them.
     # The long form says what the table cannot: another figure, such as p10, or a lower and an upper bound in one rule.
+    # Neither is read as the other: a bound of the table may exclude its value, "> 0.85", and its keys name its lines.
     metric: Annotated[MetricText | None, IN_PARTS] = Field(None, description="Long form: the metric.")
     of: Annotated[Text, IN_PARTS] = Field(
         "",
@@ -159,7 +160,7 @@ def _list_parts(options: ThresholdOptions) -> Iterator[Part]:
 @rule(name="threshold", options=ThresholdOptions, parts=_list_parts)
 def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  # noqa: ARG001 - the part has it
     """Require a figure of a metric to be at least, or at most, a given value."""
-    limit: Limit = context.part.item
+    limit: Limit = context.part.item  # from _list_parts
     values = context.values()
     aggregate = limit.aggregate or context.metric.aggregate
     value = _aggregate(values, aggregate)

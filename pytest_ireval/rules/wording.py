@@ -46,12 +46,6 @@ def format_move(figures: SliceFigures, *, absolute: bool, limit: Tolerance | Non
     return f"{verb} {format_percent(abs(figures.relative), None if limit is None else limit.relative)}"
 
 
-def describe_fall(context: RuleContext, figures: SliceFigures, limit: Tolerance, limit_in_words: str) -> str:
-    """``nDCG@10 fell 3.4% on segment=tail (tolerance 2%)``."""
-    moved = format_move(figures, absolute=bool(limit.absolute), limit=limit)
-    return f"{format_metric(context, figures)} {moved}{format_slice(context)} ({limit_in_words})"
-
-
 def describe_doubt(decision: Decision, reason: str) -> str:
     """The end of a sentence about an open verdict: why it is open."""
     return f"{reason}; on_inconclusive: fail" if decision.is_forced else reason
@@ -106,41 +100,6 @@ def describe_units(change: MetricChange) -> Iterator[str]:
         yield "figures are geometric means, and p is about the mean of log(now / baseline) of single queries"
     if change.cluster_count is not None and change.evidence.changed:
         yield f"{format_size(change)}: variants of one intent count together"
-
-
-LOW_BASELINE = 0.05
-"""Below this, a share of the baseline is less than noise."""
-
-
-def warn_of_low_baseline(change: MetricChange, figures: SliceFigures) -> Iterator[str]:
-    """A line if the tolerance is a share of nearly nothing."""
-    tolerance = change.tolerance
-    if tolerance and tolerance.relative and figures.baseline is not None and abs(figures.baseline) < LOW_BASELINE:
-        noise = "a share of such a small value is noise; write tolerance: {absolute: …}"
-        yield f"the baseline is {figures.baseline:.4f}: {noise}"
-
-
-def describe_bounds(change: MetricChange, relabeled: RelabeledChange | None) -> Iterator[str]:
-    """The least and the most change that judging the unjudged documents could lead to."""
-    if relabeled is None:
-        return
-    sign, count, exactly = change.context.sign, relabeled.document_count, "" if relabeled.effect.exact else "about "
-    low, high = sorted(-sign * end.fall + 0.0 for end in (relabeled.worst_change, relabeled.best_change))
-    worst, best = (low, high) if sign > 0 else (high, low)
-    rank = relabeled.effect.below
-    within = "" if rank is None else f" in the first {rank} ranks"
-    ends = f"with the worst grades the change is {exactly}{worst:+.3f}, with the best {exactly}{best:+.3f}"
-    yield f"{format_count(count, 'unjudged document')}{within}: {ends}; {_describe_condensed(change, relabeled)}"
-
-
-def _describe_condensed(change: MetricChange, relabeled: RelabeledChange) -> str:
-    """``with judged documents alone it is -0.012``."""
-    condensed, unit = relabeled.condensed_change, change.context.metric.unit
-    size = condensed.gains.size
-    if not size:
-        return "no list has a judged document"
-    left = "" if size == change.gains.size else f", on the {format_count(size, unit)} that have some,"
-    return f"with judged documents alone{left} it is {-change.context.sign * condensed.fall + 0.0:+.3f}"
 
 
 def explain_few(options: AlwaysEvidenceOptions, change: MetricChange) -> str:
