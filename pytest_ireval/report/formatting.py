@@ -113,7 +113,7 @@ MAX_QUERIES = 10**9
 
 
 def describe_resolution(each: SliceFigures, moved: str) -> str:
-    """``12 queries can show a drop of 0.34 or more (80% power); 1,900 would show one of 0.027``; nothing if unknown.
+    """``12 queries show a drop of 0.34 or more in 4 of 5 cases; a drop of 0.027 needs 1,900``; nothing if unknown.
 
     ``moved`` is what the change is called: a drop, a rise, a change.
     """
@@ -121,11 +121,13 @@ def describe_resolution(each: SliceFigures, moved: str) -> str:
         return ""
     within = "" if each.clusters is None else f" in {format_count(each.clusters, 'cluster')}"
     queries = f"{format_count(each.queries, 'query')}{within}"
+    article = "an" if moved[0] in "aeiou" else "a"
     if each.hopeless:
         said = f"{queries} cannot show any {moved}, however large"
     else:
-        article = "an" if moved[0] in "aeiou" else "a"
-        said = f"{queries} can show {article} {moved} of {format_magnitude(each.resolution)} or more (80% power)"
+        show = "shows" if each.queries == 1 else "show"
+        size = format_magnitude(each.resolution)
+        said = f"{queries} {show} {article} {moved} of {size} or more in 4 of 5 cases"
     if each.needed is None or not each.tolerance or not each.queries < each.needed < MAX_QUERIES:
         return said
-    return f"{said}; {round_estimate(each.needed):,} would show one of {format_magnitude(each.tolerance)}"
+    return f"{said}; {article} {moved} of {format_magnitude(each.tolerance)} needs {round_estimate(each.needed):,}"

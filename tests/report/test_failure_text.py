@@ -236,4 +236,4 @@ def test_of_a_metric_that_should_be_low_the_smallest_rise_is_said():
 
     text = text_of(replace(HIDDEN_TAIL, figures=figures, queries=()), suite)
 
-    assert "  tail: 1 query can show a rise of 0.34 or more (80% power)" in text.splitlines()
+    assert "  tail: 1 query shows a rise of 0.34 or more in 4 of 5 cases" in text.splitlines()

@@ -16,14 +16,11 @@ def figures(queries, resolution, tolerance=None, needed=None, room=0.9):
         (figures(12, None), ""),
         (
             figures(12, 0.338, 0.0272, 1874),
-            "12 queries can show a drop of 0.34 or more (80% power); 1,900 would show one of 0.027",
+            "12 queries show a drop of 0.34 or more in 4 of 5 cases; a drop of 0.027 needs 1,900",
         ),
-        (figures(5000, 0.01, 0.02, 1250), "5000 queries can show a drop of 0.010 or more (80% power)"),
-        (
-            figures(3, 1.02, 0.0067, 1161),
-            "3 queries cannot show any drop, however large; 1,200 would show one of 0.0067",
-        ),
-        (figures(3, 1.02, room=None), "3 queries can show a drop of 1.02 or more (80% power)"),
+        (figures(5000, 0.01, 0.02, 1250), "5000 queries show a drop of 0.010 or more in 4 of 5 cases"),
+        (figures(3, 1.02, 0.0067, 1161), "3 queries cannot show any drop, however large; a drop of 0.0067 needs 1,200"),
+        (figures(3, 1.02, room=None), "3 queries show a drop of 1.02 or more in 4 of 5 cases"),
     ],
 )
 def test_the_smallest_drop_and_the_queries_that_the_tolerance_takes(each, words):
