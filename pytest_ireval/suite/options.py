@@ -135,8 +135,8 @@ class RuleOptions(KindOptions):
     )
     min_queries: Annotated[Whole, MORE] = Field(
         1,
-        description="A slice with fewer queries is reported and not checked. no_regression and worsened only make no "
-        "statistical test of it. The default where evidence decides is 5, and 20 for equivalent.",
+        description="A slice with fewer queries is not checked, and is inconclusive. no_regression and worsened "
+        "check it, but without a statistical test. Rules that decide by evidence start with 5, equivalent with 20.",
     )
 
     @property
