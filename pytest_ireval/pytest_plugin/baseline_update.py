@@ -82,7 +82,7 @@ class BaselineUpdate:
         self.problems += [f"{suite.name}: {obstacle}" for obstacle in obstacles]
 
     def _find_obstacles(self, result: SuiteResult, proposal: Proposal) -> Iterator[str]:
-        """All that is neither forced nor explained, so that the next command is the last."""
+        """What needs --ireval-force or a reason, named in one run so that one more command can give both."""
         obstacle = _find_need_of_force(result, proposal)
         if obstacle is not None and not self.force:
             if proposal.obstacle is not None:

@@ -64,7 +64,7 @@ def make_change_filter(config: pytest.Config, known: Mapping[Path, Changes]) -> 
 
 def is_no_suite_affected(suites: Sequence[PlannedSuite]) -> bool:
     """Tell whether there are suites, and no change concerns any of them."""
-    return bool(suites) and all(suite.affected_by is None for suite in suites)
+    return bool(suites) and not any(suite.is_affected for suite in suites)
 
 
 def add_unaffected_suites(result: RunResult, since: str | None, suites: Sequence[PlannedSuite]) -> RunResult:

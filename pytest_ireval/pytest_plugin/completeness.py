@@ -227,7 +227,7 @@ def describe_partial_selection(
     if not _is_only_marks_option_deselecting(config):
         for suite in suites:
             deselected = suite.deselected.difference(suite.selected)
-            if suite.affected_by is not None and deselected:
+            if suite.is_affected and deselected:
                 count = format_count(len(deselected), "check")
                 missing.append(f"{count} of {suite.name}" if suite.selected else suite.name)
     if not missing:

@@ -163,20 +163,20 @@ class RunEnd:
         unrun = () if self.uncollected else tuple(find_unrun_checks(self.config, suites))
         results = {suite: self._make_suite_result(suite) for suite in suites if suite.selected}
         complaints = dict.fromkeys((*self._adopt_observers(suites), *self._notify_of_accepted_baselines(results)))
-        self.problems = tuple(map(mask_text, (*unrun, *completeness.problems, *complaints)))
-        result = self._make_run_result(tuple(results.values()), completeness)
+        problems = tuple(map(mask_text, (*unrun, *completeness.problems, *complaints)))
+        result = self._make_run_result(tuple(results.values()), completeness, problems)
         if self.files.folder is not None:
             result = self._prepare_report(result, results)
-        self.write_error = self.files.write(result)
-        if complaints_at_end := tuple(map(mask_text, self._notify_of_end(result, results))):
-            self.problems += complaints_at_end
-            # They saw the report that was written; it is written again, so that it tells what was wrong with them.
-            result = replace(result, verdict="error", problems=(*result.problems, *complaints_at_end))
-            self.write_error = self.files.write(result)
-        self.summary_error = append_step_summary(self.files.format_summary, add_problem(result, self.write_error))
+        write_error = self.files.write(result)
+        problems_at_end = tuple(map(mask_text, self._notify_of_end(result, results)))
+        if problems_at_end:
+            # Observers of the end read the written report; it is written again to name those that raised an error.
+            result = replace(result, verdict="error", problems=(*result.problems, *problems_at_end))
+            write_error = self.files.write(result)
+        self.summary_error = append_step_summary(self.files.format_summary, add_problem(result, write_error))
         if exitstatus == pytest.ExitCode.OK or self._is_nothing_affected(exitstatus):
-            session.exitstatus = self._choose_exit_status(result)
-        self.result = result
+            session.exitstatus = self._choose_exit_status(result, write_error)
+        self.result, self.problems, self.write_error = result, (*problems, *problems_at_end), write_error
 
     def _accept_baselines(self) -> None:
         if self.update.is_requested:
@@ -224,12 +224,12 @@ class RunEnd:
         if evaluation is None:
             why = mask_text(f": {self.usage_error}") if self.usage_error else ""
             return SuiteResult(
-                suite.name,
-                suite.shown_path,
-                "error",
-                (),
-                suite.owner,
-                suite.matrix,
+                name=suite.name,
+                path=suite.shown_path,
+                verdict="error",
+                outcomes=(),
+                owner=suite.owner,
+                matrix=suite.matrix,
                 planned=suite.checks,
                 error=f"the run ended before this suite was evaluated{why}",
             )
@@ -256,9 +256,11 @@ class RunEnd:
             notes=tuple(notes),
         )
 
-    def _make_run_result(self, results: tuple[SuiteResult, ...], completeness: Completeness) -> RunResult:
+    def _make_run_result(
+        self, results: tuple[SuiteResult, ...], completeness: Completeness, problems_of_run: tuple[str, ...]
+    ) -> RunResult:
         suites = self.collected.suites
-        problems = (*self.uncollected.values(), *self.problems, *self.update.problems)
+        problems = (*self.uncollected.values(), *problems_of_run, *self.update.problems)
         failed_tests = self.reports.find_failed_python_tests(suites)
         verdict_of_tests: tuple[Verdict, ...] = ("fail",) if failed_tests else ()
         verdict = find_worst_verdict((*(result.verdict for result in results), *verdict_of_tests))
@@ -290,7 +292,7 @@ class RunEnd:
         names = [
             suite.name
             for suite in suites
-            if suite.affected_by is not None and not suite.selected and (selection_made or suite.deselected)
+            if suite.is_affected and not suite.selected and (selection_made or suite.deselected)
         ]
         return tuple(dict.fromkeys((*names, *(name for suite in completeness.skipped for name in suite.names))))
 
@@ -324,9 +326,9 @@ class RunEnd:
             call = {"run": visible, "folder": self.files.folder}
             yield from self.plugins.call_observer(RUN_ENDED, origin, observer, **call)
 
-    def _choose_exit_status(self, result: RunResult) -> pytest.ExitCode:
-        """Of a run in which no test failed: whatever made pytest content, a run without a pass is not green."""
-        if self.write_error or result.problems:
+    def _choose_exit_status(self, result: RunResult, write_error: str | None) -> pytest.ExitCode:
+        """The exit status of a run in which no test failed: it is red all the same unless the gate itself passed."""
+        if write_error or result.problems:
             return pytest.ExitCode.TESTS_FAILED
         if not result.suites and not self.is_no_suite_affected:
             return pytest.ExitCode.NO_TESTS_COLLECTED

@@ -75,7 +75,7 @@ class RuleItem(pytest.Item):
         return item
 
     def setup(self) -> None:
-        """An error of what the verdict rests on is pytest's ERROR, not FAILED."""
+        """Record the verdict; one that is an error fails here, so that pytest reports ERROR and not FAILED."""
         outcome = self.run.get_outcome(self.check)
         accepted = outcome.verdict in ("fail", "error") and self.run.is_test_passed(outcome)
         self.user_properties.append((VERDICT_PROPERTY, "pass" if accepted else outcome.verdict))
@@ -90,7 +90,7 @@ class RuleItem(pytest.Item):
             pytest.fail(self.run.format_failure(outcome), pytrace=False)
 
     def runtest(self) -> None:
-        """A verdict against the change is pytest's FAILED."""
+        """Fail for a verdict against the change: pytest reports FAILED."""
         outcome = self.run.get_outcome(self.check)
         if not self.run.is_test_passed(outcome):
             text = self.run.format_failure(outcome)

@@ -50,6 +50,11 @@ class PlannedSuite:
         return make_baseline_key(self.baselines, self.name)
 
     @property
+    def is_affected(self) -> bool:
+        """True if the suite takes part: a change concerns it, or all suites take part."""
+        return self.affected_by is not None
+
+    @property
     def is_complete(self) -> bool:
         """True if all checks were selected; a part of a suite is never accepted."""
         return set(self.selected) == set(self.checks)

@@ -3,7 +3,7 @@
 With ``--ireval``, ``start_session`` (start.py) registers what does the work, each as a pytest plugin:
 
 * ``PluginCollector`` (run_plugins.py) takes our hooks from the modules that pytest registers, and fills the header.
-* ``EvaluationSession`` (session.py) collects suites, and deselects those that no change concerns. Its nodes are in
+* ``SuiteCollector`` (session.py) collects suites, and deselects those that no change concerns. Its nodes are in
   items.py; ``SuiteRun`` (suite_run.py) evaluates a suite when its first item is run.
 * ``GateRecorder`` (python_gates.py) adds the suites that a Python test has gated to the report of that test.
 * ``SecretFilter`` (secret_filter.py) hides secrets in reports.
@@ -11,6 +11,13 @@ With ``--ireval``, ``start_session`` (start.py) registers what does the work, ea
 * ``RunEnd`` (finish.py) counts reports of tests; at the end it accepts baselines, writes the report, and sets the exit
   status.
 * ``TerminalSummary`` (terminal.py) shows the failures of a suite as one block, and the summary.
+
+What they know of a suite, from the first step to the last:
+
+* ``Plan`` (gate/run.py): its checks, before the run has selected any.
+* ``PlannedSuite`` (planned_suite.py): the ids of its checks and the selected ones among them, as plain data.
+* ``SuiteEvaluation`` (planned_suite.py): its result, and what accepting it would write, as plain data.
+* ``SuiteRun`` (suite_run.py): these three together in a process that evaluates; ``RunState`` is what its suites share.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ from pytest_ireval.suite.suite import Suite
 
 
 @dataclass(eq=False, repr=False)
-class EvaluationSession:
-    """Collects suites, whose items evaluate them when the first is run."""
+class SuiteCollector:
+    """Collects and selects suites; the first item of a suite that is run evaluates it."""
 
     state: RunState
     plugins: RunPlugins
@@ -47,7 +47,7 @@ class EvaluationSession:
     def make_suite_file(self, file_path: Path, parent: pytest.Collector) -> SuiteFile:
         self.files += 1
         node: SuiteFile = SuiteFile.from_parent(parent, path=file_path)
-        node.evaluation_session = self
+        node.collector = self
         return node
 
     @pytest.hookimpl(wrapper=True)
@@ -68,7 +68,7 @@ class EvaluationSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Deselect the checks of suites that no change concerns."""
-        unaffected = {item for item in items if isinstance(item, RuleItem) and item.run.planned.affected_by is None}
+        unaffected = {item for item in items if isinstance(item, RuleItem) and not item.run.planned.is_affected}
         if unaffected:
             config.hook.pytest_deselected(items=list(unaffected))
             items[:] = [item for item in items if item not in unaffected]
@@ -96,7 +96,8 @@ class EvaluationSession:
 
     def load_runs(self, path: Path) -> list[SuiteRun]:
         """Read and plan the suites of a file; raises SuiteError where two suites of the run have one name."""
-        if self.state.worker_folder is None:  # by the ini option alone, files of an earlier run stay until this moment
+        if not self.state.is_worker:
+            # With the ini option alone a run may have no suite: the earlier report stays until the first one is read.
             discard_earlier_report(self.state.config, self.state.config.option)
         if path not in self.runs_by_path:
             registry = self.plugins.registry_for(path)
@@ -112,7 +113,7 @@ class EvaluationSession:
         if affected_by is not None or suite.path in self._read_arguments(only_parts=True):
             plan = make_plan(suite, registry, with_base=self.state.context.base is not None)
         else:
-            # of a suite that takes no part one check stands for all, so that no query has to be read
+            # The suite takes no part: pytest needs an item to deselect, and its real checks would cost reading queries.
             plan = Plan((Check(INPUTS, suite.place),), None)
         return SuiteRun(suite, registry, plan, plan_suite(suite, plan.checks, affected_by), self.state)
 
@@ -136,13 +137,12 @@ class EvaluationSession:
 class SuiteFile(pytest.File):
     """A YAML file with one suite, or one for each value of a matrix."""
 
-    evaluation_session: EvaluationSession
+    collector: SuiteCollector
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
-        session = self.evaluation_session
         try:
             with suspend_assertion_rewriting(self.config):
-                runs = session.load_runs(self.path)
+                runs = self.collector.load_runs(self.path)
             for run in runs:
                 _register_tags(self.config, run)
         except IrevalError as error:
@@ -150,7 +150,7 @@ class SuiteFile(pytest.File):
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # plugins may raise anything, and pytest takes a skip for green
-            crash = describe_crash(error, session.display_path(self.path))
+            crash = describe_crash(error, self.collector.display_path(self.path))
             raise self.CollectError(make_printable(str(crash))) from error
         if len(runs) == 1 and not runs[0].suite.values:
             return make_nodes(self, runs[0])

@@ -16,7 +16,7 @@ from pytest_ireval.pytest_plugin.python_gates import GateRecorder
 from pytest_ireval.pytest_plugin.report_files import discard_earlier_report, make_report_files
 from pytest_ireval.pytest_plugin.run_plugins import PluginCollector
 from pytest_ireval.pytest_plugin.secret_filter import SecretFilter, register_declared_secrets
-from pytest_ireval.pytest_plugin.session import EvaluationSession
+from pytest_ireval.pytest_plugin.session import SuiteCollector
 from pytest_ireval.pytest_plugin.suite_run import RunState
 from pytest_ireval.pytest_plugin.terminal import TerminalSummary, get_width
 from pytest_ireval.pytest_plugin.workers import WorkerFolder, read_worker_setup, set_up_workers, uses_workers
@@ -54,7 +54,7 @@ def _register_parts(config: pytest.Config) -> None:
         report = make_report_files(config, config.option).folder
         context = make_run_context(config, moment.date(), None if report is None else report / BEFORE)
         state = RunState(config, update, moment, width, context, worker_folder)
-        evaluations = EvaluationSession(state, collector.plugins, changes)
+        evaluations = SuiteCollector(state, collector.plugins, changes)
         config.pluginmanager.register(evaluations, "ireval-session")
     if not in_worker:
         files = make_report_files(config, config.option)

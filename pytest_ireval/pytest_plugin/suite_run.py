@@ -50,9 +50,14 @@ class RunState:
     width: int
     context: RunContext
     worker_folder: WorkerFolder | None = None
-    """None: this process writes the report, too."""
+    """The folder that workers of pytest-xdist share; None in a process that is no worker."""
     runs: dict[str, SuiteRun] = field(default_factory=dict)
     """The suites collected so far, by name."""
+
+    @property
+    def is_worker(self) -> bool:
+        """True in a worker of pytest-xdist, which leaves the report to the process that started it."""
+        return self.worker_folder is not None
 
     def evaluate_waiting_suite(self, folder: WorkerFolder) -> bool:
         """In a worker, evaluate a suite that nobody has begun, rather than wait; returns whether there was one."""
@@ -94,7 +99,7 @@ class SuiteRun:
         """Evaluate it before any of its items is run, unless another process does or did; returns whether it was."""
         try:
             return bool(self.planned.selected) and folder.evaluate_if_free(self.suite.name, self._evaluate_here)
-        except IrevalError:  # a result that cannot be written now is an error when its own items are run
+        except IrevalError:  # the result cannot be written; the first item of the suite tries again, and reports that
             return False
 
     def is_test_passed(self, outcome: Outcome) -> bool:
@@ -157,7 +162,7 @@ class SuiteRun:
             return evaluate()
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # noqa: BLE001 - not a verdict must get lost, so anything is an error of all
+        except BaseException as error:  # noqa: BLE001 - all checks of the suite report it, so that none is lost
             problem = error if isinstance(error, IrevalError) else describe_crash(error, str(self.suite.place))
             selected, checks = set(self.planned.selected), self.plan.checks
             outcomes = tuple(report_broken_suite(check, problem) for check in checks if check.id in selected)
