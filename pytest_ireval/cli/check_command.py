@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -20,8 +22,8 @@ from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.power.outlook import (
     collect_suite_data,
-    find_blind_tolerances,
     find_tolerances_of_nothing,
+    find_too_small_tolerances,
     foresee_rules,
 )
 from pytest_ireval.rules.planning import (
@@ -69,42 +71,63 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
 
     files = find_suites(paths)
     shared = [path for path in files if is_shared(path.name)]
-    count, problems = _check_files([path for path in files if path not in shared])
+    checked = CheckedSuites()
+    for path in files:
+        if path not in shared:
+            _check_file(path, checked)
     for path in shared:
         click.echo(f"{path}: is checked with the suites that extend it")
+    problems = checked.problems
     for problem in problems:
         click.echo(str(problem))
-    if not count and not problems:
+    if not checked.by_name and not problems:
         raise click.UsageError("no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)")
     if problems:
         click.echo(format_count(count_problems(problems), "mistake"))
     sys.exit(1 if problems else 0)
 
 
-def _check_files(paths: Sequence[Path]) -> tuple[int, list[Problem]]:
-    """The number of suites, and all mistakes; a line for each suite and its warnings are printed on the way."""
-    conftests, repositories = Conftests(), Repositories()
-    names: dict[str, Suite] = {}
-    problems: list[Problem] = []
-    for path in paths:
-        registry = conftests.registry_for(path)
-        try:
-            suites = load_suites(path, registry)
-            warnings = [warning for suite in suites for warning in _check_plan(suite, registry)]
-        except IrevalError as error:
-            problems += error.problems
-            continue
-        _print_warnings(warnings)
-        problems += _find_duplicate_names(suites, names)
+@dataclass
+class CheckedSuites:
+    """The suites that were read so far, and all that is wrong with them and their files."""
+
+    conftests: Conftests = field(default_factory=Conftests)
+    repositories: Repositories = field(default_factory=Repositories)
+    by_name: dict[str, Suite] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, suites: Sequence[Suite]) -> None:
+        """Add suites, with the problems of their names and watched files."""
+        self.problems += _find_duplicate_names(suites, self.by_name)
         for suite in suites:
-            wrong = find_wrong_watches(suite, repositories)
-            problems += [problem for problem in wrong if problem not in problems]  # a file that many extend: once
-        for suite in suites:
-            mistakes, warnings = _check_suite(suite, registry)
-            click.echo(f"{suite.shown}: {suite.name}: {_count_parts(suite, mistakes)}")
-            _print_warnings(warnings)
-            problems += mistakes
-    return len(names), problems
+            for problem in find_wrong_watches(suite, self.repositories):
+                if problem not in self.problems:  # several suites may extend the file that has it
+                    self.problems.append(problem)
+
+
+class SuiteFindings(NamedTuple):
+    """What was found in the inputs and tolerances of a suite."""
+
+    mistakes: list[Problem]
+    warnings: list[str]
+
+
+def _check_file(path: Path, checked: CheckedSuites) -> None:
+    """Check the suites of a file, and print a line for each and its warnings, as large ones take a while."""
+    registry = checked.conftests.registry_for(path)
+    try:
+        suites = load_suites(path, registry)
+        warnings_of_plans = [warning for suite in suites for warning in _check_plan(suite, registry)]
+    except IrevalError as error:
+        checked.problems += error.problems
+        return
+    _print_warnings(warnings_of_plans)
+    checked.add(suites)
+    for suite in suites:
+        findings = _check_suite(suite, registry)
+        click.echo(f"{suite.shown}: {suite.name}: {_count_parts(suite, findings.mistakes)}")
+        _print_warnings(findings.warnings)
+        checked.problems += findings.mistakes
 
 
 def _print_warnings(warnings: Sequence[str]) -> None:
@@ -124,31 +147,32 @@ def _check_plan(suite: Suite, registry: Registry) -> Sequence[str]:
     return [*find_checks_that_cannot_fail(select_rule_checks(plan_checks(suite, queries)), queries)]
 
 
-def _check_suite(suite: Suite, registry: Registry) -> tuple[list[Problem], list[str]]:
-    """Mistakes and warnings. Tolerances are looked at only if the inputs are right."""
-    mistakes: list[Problem] = []
+def _check_suite(suite: Suite, registry: Registry) -> SuiteFindings:
+    """Check the inputs of a suite, and its tolerances only if the inputs are right."""
     warnings: list[str] = []
     try:
-        mistakes, warnings = _check_inputs(suite, registry)
-        if not mistakes:
-            mistakes, of_tolerances = _check_tolerances(suite, registry)
-            warnings += of_tolerances
+        inputs = _check_inputs(suite, registry)
+        warnings += inputs.warnings
+        if inputs.mistakes:
+            return inputs
+        tolerances = _check_tolerances(suite, registry)
+        return SuiteFindings(tolerances.mistakes, [*warnings, *tolerances.warnings])
     except IrevalError as error:
-        mistakes = [*error.problems]
-    return mistakes, warnings
+        return SuiteFindings([*error.problems], warnings)
 
 
-def _check_inputs(suite: Suite, registry: Registry) -> tuple[list[Problem], list[str]]:
+def _check_inputs(suite: Suite, registry: Registry) -> SuiteFindings:
     """Judgments, and files of rankings that are there; no other source is asked."""
     # None: rankings do not come from files, so they are not there before the source is asked.
     missing = None if suite.source is None else find_missing_files(suite.source.options, suite.path.parent)
     if missing is not None and not missing and _compares_only_with_files(suite):
         problem = find_id_problem(score_inputs(collect_inputs(suite, registry, read_date())))
-        return [] if problem is None else [*problem.problems], []
+        return SuiteFindings([] if problem is None else [*problem.problems], [])
     read_collection(suite, registry, read_date())
     if missing:
-        return [], [f"{suite.name}: rankings are not checked, for there is no file {', '.join(missing)}"]
-    return [], []
+        warning = f"{suite.name}: rankings are not checked, for there is no file {', '.join(missing)}"
+        return SuiteFindings([], [warning])
+    return SuiteFindings([], [])
 
 
 def _compares_only_with_files(suite: Suite) -> bool:
@@ -157,12 +181,12 @@ def _compares_only_with_files(suite: Suite) -> bool:
     return all(source is None or isinstance(source.options, RunOptions) for source in references)
 
 
-def _check_tolerances(suite: Suite, registry: Registry) -> tuple[list[Problem], list[str]]:
+def _check_tolerances(suite: Suite, registry: Registry) -> SuiteFindings:
     """Tolerances that make no sense under the stored baseline; warnings of tolerances that ask for too much."""
     known = collect_suite_data(suite, registry, read_date())
     outlooks = foresee_rules(known)
     few_weights = find_rules_of_few_weights(known.checks, known.queries, known.weights)
-    return [*find_tolerances_of_nothing(outlooks)], [*find_blind_tolerances(outlooks), *few_weights]
+    return SuiteFindings([*find_tolerances_of_nothing(outlooks)], [*find_too_small_tolerances(outlooks), *few_weights])
 
 
 def _find_duplicate_names(suites: Sequence[Suite], names: dict[str, Suite]) -> Iterator[Problem]:

@@ -210,28 +210,29 @@ def command(
 
     A ranking has the name of its file, or that of NAME=path. One of the files may be - for standard input.
     """
-    named = name_files(rankings)
-    if len(named) < 2:
+    files = name_files(rankings)
+    if len(files) < 2:
         raise click.UsageError("give at least two RANKINGS")
-    if judgments == STANDARD_INPUT and STANDARD_INPUT in named.values():
+    if judgments == STANDARD_INPUT and STANDARD_INPUT in files.values():
         raise click.UsageError("only one of JUDGMENTS and RANKINGS can be standard input")
-    if timings_of_each and len(timings_of_each) != len(named):
+    if timings_of_each and len(timings_of_each) != len(files):
         times = len(timings_of_each)
-        raise click.UsageError(f"--timings is given {times} times for {len(named)} RANKINGS: give one for each")
-    if svg is not None and len(named) != 2:
+        raise click.UsageError(f"--timings is given {times} times for {len(files)} RANKINGS: give one for each")
+    if svg is not None and len(files) != 2:
         raise click.UsageError("--svg draws two RANKINGS")
-    wanted = metrics or METRICS
+    requested_metrics = metrics or METRICS
     registry = load_command_registry(None)
     in_dialect = registry.in_dialect(policies.dialect)
-    compared = list(map(str, in_dialect.parse_metrics(wanted)))
-    first = _find_sort_metric(sort, compared, in_dialect)
-    extra = [*(CURVE_METRICS if svg is not None else ()), *(CONTINGENCY_METRICS if contingency else ())]
-    more = [metric for name in extra for metric in registry.parse_metrics([name]) if str(metric) not in compared]
+    shown_metrics = list(map(str, in_dialect.parse_metrics(requested_metrics)))
+    sort_metric = _find_sort_metric(sort, shown_metrics, in_dialect)
+    needed_names = [*(CURVE_METRICS if svg is not None else ()), *(CONTINGENCY_METRICS if contingency else ())]
+    needed_metrics = [metric for name in needed_names for metric in registry.parse_metrics([name])]
+    hidden_metrics = [metric for metric in needed_metrics if str(metric) not in shown_metrics]
     with ProgressBar() as progress:
         comparison = compare(
             judgments,
-            named,
-            [*wanted, *more],
+            files,
+            [*requested_metrics, *hidden_metrics],
             baseline=baseline,
             test=test,
             alternative=alternative,
@@ -241,7 +242,7 @@ def command(
             rankings_format=rankings_format,
             policies=policies,
             side_data={
-                name: replace(side_data, timings=timings) for name, timings in zip_longest(named, timings_of_each)
+                name: replace(side_data, timings=timings) for name, timings in zip_longest(files, timings_of_each)
             },
             registry=registry,
             progress=progress,
@@ -249,10 +250,10 @@ def command(
     if svg is not None:
         from pytest_ireval.report.charts.drawing import draw_file  # imports Jinja, which most runs do not need
 
-        replace_files({svg: [draw_file(make_comparison_chart(comparison, compared))]})
-    order = _order_rankings(comparison, first)
+        replace_files({svg: [draw_file(make_comparison_chart(comparison, shown_metrics))]})
+    order = _order_rankings(comparison, sort_metric)
     counts = {name: count_contingency(comparison.rankings[name]) for name in order if contingency}
-    comparison = _keep_metrics(comparison, compared)
+    comparison = _keep_metrics(comparison, shown_metrics)
     view = View(order, get_terminal_width(), per_query=per_query, every_pair=pairs, contingency=counts)
     click.echo(_replace_triangles(_FORMATS[form](comparison, view)), nl=False)
     if svg is not None:
@@ -269,25 +270,25 @@ def _keep_metrics(comparison: Comparison, names: Sequence[str]) -> Comparison:
     return replace(comparison, rankings=rankings, metrics=kept)
 
 
-def _find_sort_metric(sort: str | None, compared: Sequence[str], registry: Registry) -> str | None:
+def _find_sort_metric(sort: str | None, shown_metrics: Sequence[str], registry: Registry) -> str | None:
     """The canonical name of the metric to sort by, if there is to be one."""
     if sort is None:
         return None
-    (wanted, *more) = map(str, registry.parse_metrics([sort]))
-    if more or wanted not in compared:
-        allowed = f"compared: {', '.join(compared)}"
+    names = list(map(str, registry.parse_metrics([sort])))
+    if len(names) != 1 or names[0] not in shown_metrics:
+        allowed = f"compared: {', '.join(shown_metrics)}"
         complaint = f"{sort!r} is not one of the compared metrics"
-        raise IrevalError(Problem(complaint, "--sort", suggestion=did_you_mean(sort, compared), allowed=allowed))
-    return wanted
+        raise IrevalError(Problem(complaint, "--sort", suggestion=did_you_mean(sort, shown_metrics), allowed=allowed))
+    return names[0]
 
 
-def _order_rankings(comparison: Comparison, first: str | None) -> list[str]:
+def _order_rankings(comparison: Comparison, sort_metric: str | None) -> list[str]:
     """The rankings, best first by one metric (those without a figure last), or as they were given."""
     names = list(comparison.rankings)
-    if first is None:
+    if sort_metric is None:
         return names
-    values = comparison[first].values
-    sign = 1 if comparison[first].direction == "lower" else -1
+    values = comparison[sort_metric].values
+    sign = 1 if comparison[sort_metric].direction == "lower" else -1
     return sorted(names, key=lambda name: inf if (value := values[name]) is None else sign * value)
 
 

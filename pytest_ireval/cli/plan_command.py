@@ -119,9 +119,9 @@ def _join_lines(lines: Sequence[str], notes: Sequence[str]) -> str:
 
 def _choose_rows(outlooks: Sequence[Outlook]) -> list[Outlook]:
     """Each mean, slice and tolerance once; without a tolerance only where no other rule has one."""
-    with_tolerance = {(outlook.metric, outlook.slice) for outlook in outlooks if outlook.asked}
-    rows = [row for row in outlooks if row.asked or (row.metric, row.slice) not in with_tolerance]
-    return list({(row.metric, row.weighted, row.slice, row.asked): row for row in rows}.values())
+    with_tolerance = {(outlook.metric, outlook.slice) for outlook in outlooks if outlook.tolerance_text}
+    rows = [row for row in outlooks if row.tolerance_text or (row.metric, row.slice) not in with_tolerance]
+    return list({(row.metric, row.weighted, row.slice, row.tolerance_text): row for row in rows}.values())
 
 
 def _format_rules(rows: Sequence[Outlook], tolerance: str) -> list[str]:
@@ -139,9 +139,9 @@ def _format_row(row: Outlook) -> list[str]:
     queries, spread, origin, needed, false_alarm = f"{row.queries:,}", UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN
     if row.clusters is not None:
         queries += f" in {row.clusters:,}"
-    if row.usual is not None:
-        spread = format_magnitude(row.usual.spread)
-        origin = "assumed" if row.usual.assumed else row.usual.origin
+    if row.usual_spread is not None:
+        spread = format_magnitude(row.usual_spread.spread)
+        origin = "assumed" if row.usual_spread.assumed else row.usual_spread.origin
     if row.needed is not None:
         needed = f"{row.needed:,}" if row.needed < MOST_QUERIES else "too many"
     if row.false_alarm is not None:
@@ -156,12 +156,12 @@ def _format_row(row: Outlook) -> list[str]:
         _format_tolerance(row),
         needed,
         false_alarm,
-        "<- less than they show" if row.blind else "",
+        "<- too small for these queries" if row.has_too_small_tolerance else "",
     ]
 
 
 def _format_resolution(row: Outlook) -> str:
-    if row.hopeless:
+    if row.can_show_no_drop:
         return "no drop"
     return UNKNOWN if row.resolution is None else format_magnitude(row.resolution)
 
@@ -170,7 +170,8 @@ def _format_tolerance(row: Outlook) -> str:
     """``0.027 (3%)``."""
     if row.tolerance is None:
         return UNKNOWN
-    return f"{format_magnitude(row.tolerance)} ({row.asked})" if row.relative else format_magnitude(row.tolerance)
+    amount = format_magnitude(row.tolerance)
+    return f"{amount} ({row.tolerance_text})" if row.relative else amount
 
 
 def _explain_columns(outlooks: Sequence[Outlook]) -> Iterator[str]:
@@ -187,13 +188,15 @@ def _explain_columns(outlooks: Sequence[Outlook]) -> Iterator[str]:
             "queries: 60 in 12 are 60 queries in 12 clusters. As long as the spread is assumed, a cluster counts as "
             "one query."
         )
-    if any(outlook.usual is not None and outlook.usual.assumed for outlook in outlooks):
+    if any(outlook.usual_spread is not None and outlook.usual_spread.assumed for outlook in outlooks):
         yield (
             f"assumed: no acceptance after the first baseline moved these queries, so the values of two "
             f"versions are assumed to correlate by {LIKENESS}, as after small changes."
         )
     unknown = dict.fromkeys(
-        escape_unprintable(f"{outlook.metric} on {outlook.slice}") for outlook in outlooks if outlook.usual is None
+        escape_unprintable(f"{outlook.metric} on {outlook.slice}")
+        for outlook in outlooks
+        if outlook.usual_spread is None
     )
     if unknown:
         yield f"unknown: {', '.join(unknown)}: all values are equal, or the baseline has none."
@@ -247,13 +250,13 @@ def _make_rule_record(outlook: Outlook) -> dict[str, Any]:
         "queries": outlook.queries,
         "clusters": outlook.clusters,
         "mean": outlook.mean,
-        "spread": outlook.usual.spread if outlook.usual is not None else None,
-        "spread_from": outlook.usual.origin if outlook.usual is not None else None,
+        "spread": outlook.usual_spread.spread if outlook.usual_spread is not None else None,
+        "spread_from": outlook.usual_spread.origin if outlook.usual_spread is not None else None,
         "resolution": outlook.resolution,
-        "shows_any": not outlook.hopeless,
+        "shows_any": not outlook.can_show_no_drop,
         "tolerance": outlook.tolerance,
         "needed": outlook.needed,
         "false_alarm": outlook.false_alarm,
         "decide_by": "evidence" if outlook.by_evidence else "observed",
-        "blind": outlook.blind,
+        "blind": outlook.has_too_small_tolerance,
     }

@@ -59,15 +59,19 @@ def find_tolerances_of_nothing(outlooks: Sequence[Outlook]) -> Iterator[Problem]
             )
 
 
-def find_blind_tolerances(outlooks: Sequence[Outlook]) -> Iterator[str]:
+def find_too_small_tolerances(outlooks: Sequence[Outlook]) -> Iterator[str]:
     """Tolerances that are less than the queries can show."""
     for outlook in outlooks:
-        if not outlook.blind or outlook.tolerance is None:
+        if not outlook.has_too_small_tolerance or outlook.tolerance is None:
             continue
         place = f"{outlook.check.place.file}:{outlook.check.place.line}"
-        share = f" ({outlook.asked})" if outlook.relative else ""
+        share = f" ({outlook.tolerance_text})" if outlook.relative else ""
         needed = f": about {round_estimate(outlook.needed):,} queries would be needed" if outlook.needed else ""
-        guess = f" (the spread of changes is {ASSUMED})" if outlook.usual is not None and outlook.usual.assumed else ""
+        guess = (
+            f" (the spread of changes is {ASSUMED})"
+            if outlook.usual_spread is not None and outlook.usual_spread.assumed
+            else ""
+        )
         yield (
             f"{place}: {outlook.check.family} {outlook.mean_name}{_name_slice(outlook)}: {_describe_power(outlook)}; "
             f"the tolerance is {format_magnitude(outlook.tolerance)}{share}{needed}{guess}"
@@ -80,7 +84,7 @@ def _describe_power(outlook: Outlook) -> str:
     drop = "rise" if metric is not None and metric.direction == "lower" else "drop"
     queries = format_count(outlook.queries, metric.unit if metric is not None else "query")
     queries += "" if outlook.clusters is None else f" in {format_count(outlook.clusters, 'cluster')}"
-    if outlook.hopeless:
+    if outlook.can_show_no_drop:
         return f"{queries} cannot show any {drop}"
     return f"{queries} can show a {drop} of {format_magnitude(outlook.resolution or 0.0)}"
 
@@ -153,10 +157,10 @@ class Outlook:
     """Of the baseline."""
     room: float | None = None
     """The largest possible loss of the mean; None where nothing bounds it."""
-    usual: UsualSpread | None = None
+    usual_spread: UsualSpread | None = None
     resolution: float | None = None
     """The smallest drop that this many queries show in 80% of cases."""
-    asked: str = ""
+    tolerance_text: str = ""
     """The tolerance as it is written."""
     tolerance: float | None = None
     """The allowed fall of the mean, in its own unit; None where the rule does not say."""
@@ -183,12 +187,12 @@ class Outlook:
         return f"{self.metric}, weighted" if self.weighted else self.metric
 
     @property
-    def blind(self) -> bool:
+    def has_too_small_tolerance(self) -> bool:
         """True if a drop of the tolerance is less than the queries can show."""
         return self.tolerance is not None and self.resolution is not None and self.tolerance < self.resolution
 
     @property
-    def hopeless(self) -> bool:
+    def can_show_no_drop(self) -> bool:
         """True if no possible drop is large enough for the queries to show."""
         return self.resolution is not None and self.room is not None and self.resolution > self.room
 
@@ -234,11 +238,11 @@ def _foresee(data: SuiteData, check: RuleCheck, metric: Metric, drop: Tolerance 
     outlook = replace(outlook, mean=mean, room=distance_to_worst(metric, mean))
     if tolerance is not None:
         allowed, relative = tolerance.allowed(mean), bool(tolerance.relative)
-        outlook = replace(outlook, asked=str(tolerance), tolerance=allowed, relative=relative)
-    usual = estimate_spread(data.acceptances, outlook.metric, outlook.slice, values)
+        outlook = replace(outlook, tolerance_text=str(tolerance), tolerance=allowed, relative=relative)
+    usual_spread = estimate_spread(data.acceptances, outlook.metric, outlook.slice, values)
     weigh = _weigh_queries(data, check, metric)
     outlook = replace(outlook, clusters=None if weigh is None or weigh.clusters is None else weigh.units)
-    return outlook if usual is None else _add_power(replace(outlook, usual=usual), weigh)
+    return outlook if usual_spread is None else _add_power(replace(outlook, usual_spread=usual_spread), weigh)
 
 
 def _count_tests(data: SuiteData) -> int:
@@ -252,8 +256,8 @@ def _add_power(outlook: Outlook, weigh: Weighting | None) -> Outlook:
     The spread that earlier changes had says how alike the queries of a cluster are. One that is assumed does not, so
     a cluster is then taken for one query.
     """
-    worth = _measure_worth(weigh, clustered=outlook.usual is not None and outlook.usual.assumed)
-    spread = outlook.usual.spread / math.sqrt(worth) if outlook.usual else math.nan
+    worth = _measure_worth(weigh, clustered=outlook.usual_spread is not None and outlook.usual_spread.assumed)
+    spread = outlook.usual_spread.spread / math.sqrt(worth) if outlook.usual_spread else math.nan
     outlook = replace(outlook, resolution=resolution(spread, outlook.queries))
     if not outlook.tolerance:
         return outlook

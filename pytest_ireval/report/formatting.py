@@ -122,7 +122,7 @@ def describe_resolution(each: SliceFigures, moved: str) -> str:
     within = "" if each.clusters is None else f" in {format_count(each.clusters, 'cluster')}"
     queries = f"{format_count(each.queries, 'query')}{within}"
     article = "an" if moved[0] in "aeiou" else "a"
-    if each.hopeless:
+    if each.can_show_no_drop:
         said = f"{queries} cannot show any {moved}, however large"
     else:
         show = "shows" if each.queries == 1 else "show"

@@ -69,7 +69,7 @@ class SliceFigures:
         return None if self.now is None or self.baseline is None else self.now - self.baseline
 
     @property
-    def hopeless(self) -> bool:
+    def can_show_no_drop(self) -> bool:
         """True if these queries cannot show even the largest possible change for the worse."""
         return self.resolution is not None and self.room is not None and self.resolution > self.room
 

@@ -44,7 +44,7 @@ def test_a_table_says_what_the_queries_can_show_and_what_that_means(shop, ireval
         "\n"
         "  metric   slice  queries  spread  from          can show   tolerance  needs  false alarms\n"
         "  nDCG@10  all         50    0.10  1 acceptance     0.036  0.010 (2%)    620           24%  "
-        "<- less than they show\n"
+        "<- too small for these queries\n"
         "\n"
         "  spread: the standard deviation of what single queries gain or lose from one version to the next.\n"
         "  can show: the smallest true drop that a one-sided t test at 5% finds in 80% of cases. needs: the\n"

@@ -14,8 +14,8 @@ from pytest_ireval.data.from_objects import convert_rankings
 from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.power.outlook import (
     collect_suite_data,
-    find_blind_tolerances,
     find_tolerances_of_nothing,
+    find_too_small_tolerances,
     foresee_rules,
 )
 from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution
@@ -80,25 +80,25 @@ def test_each_rule_and_slice_has_what_its_queries_can_show(suite):
     ]
     whole = found["nDCG@10", "all"]
     assert (whole.queries, whole.mean, whole.room) == (50, pytest.approx(0.5), pytest.approx(0.5))
-    assert whole.usual == (0.1, "1 acceptance")
+    assert whole.usual_spread == (0.1, "1 acceptance")
     assert whole.tolerance == pytest.approx(0.01)
     assert whole.resolution == resolution(0.1, 50) == pytest.approx(0.0356, abs=1e-4)
     assert whole.needed == queries_needed(0.1, 0.01) == pytest.approx(620, abs=1)
     assert whole.false_alarm == false_alarm(0.01, 0.1, 50) == pytest.approx(0.24, abs=0.005)
-    assert whole.blind
+    assert whole.has_too_small_tolerance
     head = found["nDCG@10", "segment=head"]  # nothing is known of its spread, and its tolerance is its own
     assert head.queries == HEADS
-    assert head.usual.assumed
-    assert head.usual.spread == pytest.approx(statistics.stdev([0.4, 0.6] * 20) * 0.1**0.5)
-    assert (head.tolerance, head.asked, head.relative) == (0.1, "0.1", False)
-    assert not head.blind
+    assert head.usual_spread.assumed
+    assert head.usual_spread.spread == pytest.approx(statistics.stdev([0.4, 0.6] * 20) * 0.1**0.5)
+    assert (head.tolerance, head.tolerance_text, head.relative) == (0.1, "0.1", False)
+    assert not head.has_too_small_tolerance
 
 
 def test_a_metric_without_values_in_the_baseline_is_counted_and_nothing_more(suite, tmp_path):
     unknown = index_by_slice(foresee(suite))["RR@10", "all"]
 
-    assert (unknown.queries, unknown.mean, unknown.usual, unknown.resolution) == (50, None, None, None)
-    assert not unknown.blind
+    assert (unknown.queries, unknown.mean, unknown.usual_spread, unknown.resolution) == (50, None, None, None)
+    assert not unknown.has_too_small_tolerance
     shutil.rmtree(tmp_path / "baselines")
     assert [(each.queries, each.mean) for each in foresee(suite)] == [(50, None), (40, None), (10, None), (50, None)]
 
@@ -116,20 +116,20 @@ def test_waived_queries_do_not_count_and_rules_against_something_else_are_not_fo
 def test_another_drop_and_another_number_of_queries_can_be_asked_about(suite):
     drop = index_by_slice(foresee(suite, drop=Tolerance(absolute=0.05)))["nDCG@10", "all"]
     more = index_by_slice(foresee(suite, queries=500))
-    hopeless = index_by_slice(foresee(suite, queries=10))["nDCG@10", "segment=tail"]
+    small = index_by_slice(foresee(suite, queries=10))["nDCG@10", "segment=tail"]
 
     assert (drop.tolerance, drop.needed) == (0.05, queries_needed(0.1, 0.05))
     assert drop.needed == pytest.approx(27, abs=1)
     assert more["nDCG@10", "all"].resolution == resolution(0.1, 500)
     assert more["nDCG@10", "all"].needed == queries_needed(0.1, 0.01)
     assert more["nDCG@10", "segment=tail"].queries == 100  # slices grow in proportion
-    assert hopeless.queries == 2
-    assert hopeless.resolution > hopeless.room
-    assert hopeless.hopeless
+    assert small.queries == 2
+    assert small.resolution > small.room
+    assert small.can_show_no_drop
 
 
 def test_a_tolerance_below_what_can_be_shown_is_told_with_the_queries_it_takes(suite):
-    shown = [line.partition(": ")[2] for line in find_blind_tolerances(foresee(suite))]
+    shown = [line.partition(": ")[2] for line in find_too_small_tolerances(foresee(suite))]
 
     assert shown == [
         "no_regression nDCG@10: 50 queries can show a drop of 0.036; the tolerance is 0.010 (2%): about 620 queries "
@@ -172,6 +172,6 @@ def test_a_cluster_is_taken_for_one_query_as_long_as_the_spread_is_assumed(suite
     whole, head, tail = foresee(suite)[:3]
 
     assert [(each.queries, each.clusters) for each in (whole, head, tail)] == [(50, 11), (40, 9), (10, 3)]
-    assert [each.usual.assumed for each in (whole, head, tail)] == [False, True, False]
+    assert [each.usual_spread.assumed for each in (whole, head, tail)] == [False, True, False]
     assert whole.resolution == plain[0].resolution  # the spread that was seen has in it how alike variants are
     assert head.resolution > plain[1].resolution * (40 / 9) ** 0.5
