@@ -186,7 +186,8 @@ def _check_tolerances(suite: Suite, registry: Registry) -> SuiteFindings:
     known = collect_suite_data(suite, registry, read_date())
     outlooks = foresee_rules(known)
     few_weights = find_rules_of_few_weights(known.checks, known.queries, known.weights)
-    return SuiteFindings([*find_tolerances_of_nothing(outlooks)], [*find_too_small_tolerances(outlooks), *few_weights])
+    doubtful = [*map(str, find_tolerances_of_nothing(outlooks)), *find_too_small_tolerances(outlooks), *few_weights]
+    return SuiteFindings([], doubtful)
 
 
 def _find_duplicate_names(suites: Sequence[Suite], names: dict[str, Suite]) -> Iterator[Problem]:

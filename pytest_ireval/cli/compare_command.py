@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, fields, replace
 from itertools import zip_longest
 from math import inf
+from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -41,6 +42,7 @@ from pytest_ireval.cli.options import (
     metric_option,
     name_files,
     policy_options,
+    suites_option,
     svg_option,
     timings_of_each_option,
 )
@@ -184,6 +186,7 @@ _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]
 @svg_option("Draw two RANKINGS: recall-precision curves, and the change of each query.")
 @format_options("judgments", "rankings")
 @timings_of_each_option
+@suites_option
 @policy_options
 def command(
     judgments: str,
@@ -203,6 +206,7 @@ def command(
     judgments_format: str | None,
     rankings_format: str | None,
     timings_of_each: tuple[str, ...],
+    suites: Path | None,
     policies: Policies,
     side_data: SideData,
 ) -> None:
@@ -221,7 +225,7 @@ def command(
     if svg is not None and len(files) != 2:
         raise click.UsageError("--svg draws two RANKINGS")
     requested_metrics = metrics or METRICS
-    registry = load_command_registry(None)
+    registry = load_command_registry(suites)
     in_dialect = registry.in_dialect(policies.dialect)
     shown_metrics = list(map(str, in_dialect.parse_metrics(requested_metrics)))
     sort_metric = _find_sort_metric(sort, shown_metrics, in_dialect)

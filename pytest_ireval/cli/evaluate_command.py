@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -19,6 +20,7 @@ from pytest_ireval.cli.options import (
     load_command_registry,
     metric_option,
     policy_options,
+    suites_option,
     timings_option,
 )
 from pytest_ireval.data.side_data import SideData
@@ -202,6 +204,7 @@ FORMATS: dict[str, Callable[[Evaluation, bool], str]] = {
 @format_options("judgments", "rankings")
 @click.option("--on", metavar="dask://HOST:PORT", help="Let the workers of that cluster of Dask read the files.")
 @timings_option
+@suites_option
 @policy_options
 def command(
     judgments: str,
@@ -212,6 +215,7 @@ def command(
     judgments_format: str | None,
     rankings_format: str | None,
     on: str | None,
+    suites: Path | None,
     policies: Policies,
     side_data: SideData,
 ) -> None:
@@ -234,7 +238,7 @@ def command(
             side_data=side_data,
             judgments_format=judgments_format,
             rankings_format=rankings_format,
-            registry=load_command_registry(None),
+            registry=load_command_registry(suites),
             progress=progress,
             executor=executor,
         )

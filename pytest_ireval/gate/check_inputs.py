@@ -45,12 +45,26 @@ def check_inputs(outcome: Outcome, inputs: Inputs, scores: Scores, notes: Sequen
     facts = ["judgments are locked, but the suite has no baseline yet to compare them with"] if not_locked_yet else []
     if recorded is not None:
         facts, headline = [headline, *facts], str(recorded)
-    warning = not_locked_yet or recorded is not None
+    uncomputed = _describe_uncomputed_metric(scores)
+    if uncomputed:
+        facts, headline = [headline, *facts], uncomputed
+    warning = not_locked_yet or recorded is not None or bool(uncomputed)
     facts = [*facts, *_list_facts(scores), *notes]
     outcome = replace(outcome, verdict="pass", headline=headline, facts=tuple(facts), warning=warning)
     if run.base is None:  # with a base, only grades that the branch itself changed are reported
         outcome = add_regraded_inputs(outcome, find_regraded_since_baseline(inputs, scores))
     return _add_new_documents(outcome, inputs, scores)
+
+
+def _describe_uncomputed_metric(scores: Scores) -> str:
+    """A metric of the suite that has no values and no rule, so that no other check tells of it."""
+    suite, errors = scores.collection.suite, scores.current.errors
+    in_rules = {part.metric for rule in suite.rules for part in rule.parts}
+    names = [str(metric) for metric in suite.metrics if metric not in in_rules and str(metric) in errors]
+    if not names:
+        return ""
+    more = f"; {format_count(len(names) - 1, 'more metric')} as well" if len(names) > 1 else ""
+    return f"{names[0]} could not be computed: {scores.current.errors[names[0]].problems[0].complaint}{more}"
 
 
 def _list_facts(scores: Scores) -> Iterator[str]:

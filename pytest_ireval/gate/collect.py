@@ -125,7 +125,7 @@ def collect_inputs(
         from pytest_ireval.sources.live.recording import OFFLINE  # only live systems need that module
 
         if os.environ.get(OFFLINE):
-            notes = (f"the source was not asked a second time: {OFFLINE} is set",)
+            notes = ("the source was not asked a second time: the run is offline",)
         else:
             second = fetch_sample_again(suite.source, collection, progress, size=SAMPLE)
     source, folder = describe_source(suite.source, suite.path.parent), suite.path.parent

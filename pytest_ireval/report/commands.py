@@ -15,6 +15,17 @@ def format_accept_command(suite: SuiteResult, *, new: bool) -> str:
     return f"pytest --ireval {_quote_path(node_path(suite))} {how}"
 
 
+def describe_obstacle(suite: SuiteResult) -> str:
+    """``, once threshold::nDCG_10 is green``: the first red check that no baseline settles, if there is one."""
+    obstacles = (
+        outcome.id
+        for outcome in suite.outcomes
+        if outcome.verdict in ("fail", "error") and not outcome.acceptable and not outcome.missing_baseline
+    )
+    first = next(obstacles, "")
+    return f", once {first} is green" if first else ""
+
+
 def format_why_command(suite: SuiteResult, metric: str, query: str) -> str:
     """Shows the arithmetic of a metric on a query."""
     named = f" --named {quote_word(suite.name)}" if suite.matrix else ""

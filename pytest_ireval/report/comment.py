@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from pytest_ireval.report.commands import format_accept_command, format_why_command
+from pytest_ireval.report.commands import describe_obstacle, format_accept_command, format_why_command
 from pytest_ireval.report.failure_text import format_best_document, format_current_rank, format_query_values
 from pytest_ireval.report.formatting import format_change, format_interval, is_explained
 from pytest_ireval.report.markdown_summary import make_marker
@@ -36,7 +36,7 @@ def format_comment(run: RunResult, links: SourceLinks = NOWHERE, key: str = "") 
     listed += moves[: SHOWN - len(listed)]
     tail = [f"… and {format_count(len(findings) - SHOWN, 'more finding')}"] if len(findings) > SHOWN else []
     tail += [f"**Next**: {escape_markdown(words.next, 300)}"] if words.next else []
-    tail += [f"Accept: {format_code(command)}" for command in islice(_list_accept_commands(run), 1)]
+    tail += islice(_list_accept_commands(run), 1)
     parts = [f"{make_marker(key)}\n{BREAK.join(head)}", "\n".join(listed), BREAK.join(tail)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -92,4 +92,5 @@ def _list_accept_commands(run: RunResult) -> Iterator[str]:
         red = [outcome for outcome in suite.outcomes if outcome.verdict in RED]
         new = any(outcome.missing_baseline and not outcome.against for outcome in red)
         if new or (any(outcome.acceptable for outcome in red) and not is_explained(suite)):
-            yield format_accept_command(suite, new=new)
+            obstacle = escape_markdown(describe_obstacle(suite))
+            yield f"Accept{obstacle}: {format_code(format_accept_command(suite, new=new))}"

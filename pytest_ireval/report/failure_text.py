@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import NamedTuple
 
-from pytest_ireval.report.commands import format_accept_command, format_why_command
+from pytest_ireval.report.commands import describe_obstacle, format_accept_command, format_why_command
 from pytest_ireval.report.formatting import (
     choose_cause_label,
     describe_cause,
@@ -138,6 +138,8 @@ def format_circumstances(
         away = is_explained(suite) and not verbose
         command = "if this is intended, -v shows the command" if away else format_accept_command(suite, new=False)
         yield f"  accept:   {command}"
+        if obstacle := describe_obstacle(suite):
+            yield from wrap_text(obstacle.removeprefix(", "), limit, "            ", "            ")
 
 
 def describe_baseline(baseline: BaselineInfo, date: str) -> str:

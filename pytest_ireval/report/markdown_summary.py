@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pytest_ireval.report.commands import format_accept_command, format_why_command
+from pytest_ireval.report.commands import describe_obstacle, format_accept_command, format_why_command
 from pytest_ireval.report.failure_text import (
     choose_document_title,
     describe_baseline,
@@ -383,7 +383,8 @@ def _format_circumstances(checks: Sequence[RedCheck], suite: SuiteResult, date: 
     new = any(each.missing_baseline for each in stored)
     if new or (any(each.verdict != "error" for each in compares) and not is_explained(suite)):
         # Not folded: the next step at the top of the summary speaks of the command below.
-        shown.append(f"Accept:\n\n{format_code_block(format_accept_command(suite, new=new), 'sh')}")
+        command = format_code_block(format_accept_command(suite, new=new), "sh")
+        shown.append(f"Accept{escape_markdown(describe_obstacle(suite))}:\n\n{command}")
     return "\n\n".join(shown)
 
 

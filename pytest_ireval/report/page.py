@@ -16,7 +16,13 @@ from pytest_ireval.report.charts.curves import make_recall_precision_chart
 from pytest_ireval.report.charts.differences import make_differences_chart
 from pytest_ireval.report.charts.drawing import draw_on_page
 from pytest_ireval.report.charts.intervals import make_intervals_chart
-from pytest_ireval.report.commands import format_accept_command, format_why_command, make_rule_anchor, make_suite_anchor
+from pytest_ireval.report.commands import (
+    describe_obstacle,
+    format_accept_command,
+    format_why_command,
+    make_rule_anchor,
+    make_suite_anchor,
+)
 from pytest_ireval.report.failure_text import (
     choose_document_title,
     describe_baseline,
@@ -273,7 +279,7 @@ def _list_ways_to_accept(suite: SuiteResult, checks: Sequence[RedCheck], date: s
     stored = [each.outcome for each in checks if each.outcome.verdict != "pass" and not each.outcome.against]
     new = any(each.missing_baseline for each in stored)
     if new or (any(each.compares and each.verdict != "error" for each in stored) and not is_explained(suite)):
-        yield "accept", format_accept_command(suite, new=new)
+        yield f"accept{describe_obstacle(suite)}", format_accept_command(suite, new=new)
     fallen = [each for each in rank_red_queries(checks) if each.change.baseline is not None]
     if fallen and not new:
         until = datetime.fromisoformat(date[:10]).date() + timedelta(days=30)

@@ -196,7 +196,8 @@ def _suggest_for_failures(failed: Sequence[_Finding]) -> str:
         return f"fix it, or accept it {accept}."
     if not settled:
         return _suggest_without_accepting({outcome.kind for _, outcome in failed})
-    return f"fix it. {settled:,} of {len(failed):,} can be accepted {accept}; the others cannot."
+    rest = len(failed) - settled
+    return f"fix it, or first fix {rest:,} of {len(failed):,} that no baseline settles, and accept the others {accept}."
 
 
 def _suggest_without_accepting(kinds: set[str]) -> str:

@@ -79,7 +79,7 @@ class Acceptance:
                 break
         return ran._replace(outputs=outputs)
 
-    def make_comment(self):
+    def list_comments(self):
         """The comments that were written."""
         path = f"POST repos/{REPOSITORY}/issues/12/comments"
         return [call["body"] for call in self.repository.gh_calls() if call.get("call") == path]

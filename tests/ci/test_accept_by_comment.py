@@ -74,7 +74,7 @@ def test_the_answer_says_whether_the_gate_begins_by_itself(repository, key, answ
 
     commit = whole(acceptance).outputs["commit"]
 
-    assert acceptance.said() == [f"Accepted in {commit}.{answer}"]
+    assert acceptance.list_comments() == [f"Accepted in {commit}.{answer}"]
 
 
 REASONS = [
@@ -155,7 +155,7 @@ def test_what_is_not_accepted_is_answered(repository, comment, told, answer):
     ran = acceptance.check()
 
     assert (ran.code, ran.outputs) == (1, {})
-    assert acceptance.said() == [f"Nothing was accepted: {answer}"]
+    assert acceptance.list_comments() == [f"Nothing was accepted: {answer}"]
 
 
 @pytest.mark.parametrize("began", [AFTER, ""])
@@ -165,7 +165,7 @@ def test_a_commit_that_was_pushed_after_the_comment_is_not_accepted(repository, 
     ran = acceptance.check()
 
     assert (ran.code, ran.outputs) == (1, {})
-    assert acceptance.said() == [
+    assert acceptance.list_comments() == [
         "Nothing was accepted: the checks of 5d1c0a7, the newest commit, started after this comment. "
         "Look at them first."
     ]
@@ -186,7 +186,7 @@ def test_a_commit_that_is_pushed_while_it_is_measured_stops_the_push(repository)
     assert ran.code == 1
     assert "stale info" in ran.text
     assert repository.git("ls-remote", "origin", "refs/heads/synonyms").split()[0] == newer
-    assert acceptance.said() == [
+    assert acceptance.list_comments() == [
         "The acceptance failed. This run shows the cause: https://github.com/shop/search/actions/runs/9"
     ]
 
@@ -211,7 +211,7 @@ def test_where_all_is_as_in_the_baselines_nothing_is_pushed(repository):
 
     whole(acceptance)
 
-    assert acceptance.said() == ["Nothing to accept: the results equal the baselines."]
+    assert acceptance.list_comments() == ["Nothing to accept: the results equal the baselines."]
     assert repository.git("ls-remote", "origin", "refs/heads/synonyms").split()[0] == head
 
 

@@ -77,4 +77,4 @@ def test_nothing_is_named_that_cannot_be_installed():
         assert text.count("OWNER/pytest-ireval@") == text.count("OWNER/pytest-ireval@COMMIT"), name
         assert "--with pytest-ireval " not in text, name
         assert "rev: v" not in text, name
-    assert texts["ci.md"].count("replace `OWNER/pytest-ireval@COMMIT` by") == 1
+    assert texts["ci.md"].count("in place of\n`OWNER/pytest-ireval@COMMIT`") == 1

@@ -163,12 +163,12 @@ def test_check_warns_of_a_tolerance_below_what_can_be_shown_and_stays_green(shop
     )
 
 
-def test_check_refuses_a_share_of_nearly_nothing(shop, ireval):
+def test_check_warns_of_a_share_of_nearly_nothing(shop, ireval):
     accept(shop, {query: value / 20 for query, value in VALUES.items()})
 
     printed = ireval("check", ".")
 
-    assert printed.code == 1
+    assert printed.code == 0  # the gate accepts such a baseline, so the suite is no mistake
     assert "the baseline of nDCG@10 is 0.0250: a share of such a small value is noise" in printed.out
     assert "write an amount: tolerance: {absolute: 0.036}" in printed.out
 

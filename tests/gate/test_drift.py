@@ -15,7 +15,7 @@ from pytest_ireval.gate.acceptance import propose_baseline
 from pytest_ireval.gate.run import gate_suite, make_plan
 from pytest_ireval.gate.run_context import RunContext
 from pytest_ireval.plugins.manager import installed_registry
-from pytest_ireval.rules import drift
+from pytest_ireval.rules import wording
 
 pytestmark = pytest.mark.ci
 
@@ -157,7 +157,7 @@ def test_a_new_anchor_begins_anew(series):
 
 def test_more_changes_than_alpha_lasts_for_are_said(tmp_path, monkeypatch):
     series = Series(tmp_path, EVIDENCE)
-    monkeypatch.setattr(drift, "LOOKS", 2)
+    monkeypatch.setattr(wording, "LOOKS", 2)
     for change in range(3):
         series.step(change, lose=5, gain=5)
         series.accept(f"change {change}")

@@ -15,7 +15,7 @@ from pytest_ireval.baseline.reading import read_baseline
 from pytest_ireval.report.results_file import parse_run
 
 DRIVER = Path(__file__).with_name("interrupted_run.py")
-KINDS = {"killed": 80, "full": 80, "interrupted": 80, "unreadable": 40, "interrupted-reading": 40}
+KINDS = {"killed": 70, "full": 70, "interrupted": 70, "unreadable": 40, "interrupted-reading": 40}
 """What happens, and at how many moments of a run at least."""
 ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "100"}
 ENVIRONMENT.pop("CI", None)

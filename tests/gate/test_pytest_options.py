@@ -131,13 +131,13 @@ def test_offline_asks_no_live_system(shop, monkeypatch):
     result = shop.run("--ireval-offline", "-p", "no:xdist")
 
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["*IREVAL_OFFLINE is set, but this source has no recording*"])
+    result.stdout.fnmatch_lines(["*the run is offline, but this source has no recording*"])
 
     (shop.path / "test_shop.py").write_text("def test_shop(ireval):\n    ireval.check('shop.ireval.yaml')\n")
     without_the_flag = shop.pytester.runpytest("--ireval-offline", "-p", "no:xdist", "test_shop.py")
 
     assert without_the_flag.ret == 1
-    without_the_flag.stdout.fnmatch_lines(["*IREVAL_OFFLINE is set, but this source has no recording*"])
+    without_the_flag.stdout.fnmatch_lines(["*the run is offline, but this source has no recording*"])
     assert "IREVAL_OFFLINE" not in os.environ
 
 

@@ -235,7 +235,7 @@ def test_next_is_what_settles_it():
 
     assert next_of(missing) == "**Next**: accept the first baseline with the command below, and commit it."
     assert next_of(bound) == "**Next**: fix it; a new baseline does not settle this."
-    assert next_of(bound, FAILED).startswith("**Next**: fix it. 1 of 2 can be accepted with a reason ")
+    assert next_of(bound, FAILED).startswith("**Next**: fix it, or first fix 1 of 2 that no baseline settles")
 
 
 def test_a_branch_that_lowers_its_baseline_is_shown_openly():

@@ -516,7 +516,7 @@ def test_a_recording_without_the_answer_is_an_error(shop, recorded_source, monke
     said = shop.refused(recorded_source)
 
     assert "has no answer to this request, for query 'q2' ('green mug')" in said
-    assert "unset IREVAL_OFFLINE to record it" in said
+    assert "without --ireval-offline" in said
 
 
 def test_without_a_recording_a_closed_network_is_an_error(shop, server, recorded_source, monkeypatch):

@@ -26,7 +26,7 @@ from pytest_ireval.sources.live.exchange import LONGEST_WAIT, AttemptError, Exch
 from pytest_ireval.sources.live.index import IndexFetcher, SearchedIndex
 from pytest_ireval.sources.live.options import LiveOptions
 from pytest_ireval.sources.live.placeholders import fill, find_placeholders
-from pytest_ireval.sources.live.recording import OFFLINE, Recording
+from pytest_ireval.sources.live.recording import OFFLINE, WITHOUT_OFFLINE, Recording
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.sources.request_mistakes import OF_ANY_QUERY, find_query_without_text, refuse_unknown_columns
 from pytest_ireval.sources.returned_rankings import find_rising_scores
@@ -105,8 +105,9 @@ def _fetch_rankings(exchange: Exchange, options: LiveOptions, request: Request, 
         source = (exchange, options.headers, urlsplit(address).username)
         recording = stack.enter_context(Recording(options.record, request, source)) if options.record else None
         if os.environ.get(OFFLINE) and recording is None:
-            complaint = f"{OFFLINE} is set, but this source has no recording"
-            raise SourceError(Problem(complaint, suggestion=f"add record: FOLDER, and run once without {OFFLINE}"))
+            complaint = "the run is offline, but this source has no recording"
+            again = f"add record: FOLDER, and run once {WITHOUT_OFFLINE}"
+            raise SourceError(Problem(complaint, suggestion=again))
         request.progress.expect(len(parts), "batches of queries" if batch else "queries")
         fetcher = _Fetcher(client, exchange, options, request, recording)
         call = (lambda part: fetcher.fetch_batch(parts[part], batch)) if batch else fetcher.fetch_query
@@ -313,7 +314,7 @@ class _Fetcher:
         try:
             return self.recording.answer((number, page), sent, lambda: known or self.attempt(sent, headers))
         except LookupError as error:
-            raise AttemptError(str(error), f"unset {OFFLINE} to record it") from None
+            raise AttemptError(str(error), f"to record it, run {WITHOUT_OFFLINE}") from None
 
     def attempt(self, sent: Mapping[str, Any], headers: Mapping[str, str]) -> TimedAnswer:
         """The answer of the system to one request: another attempt follows one that failed for what may pass."""

@@ -20,9 +20,11 @@ from pytest_ireval.masking import mask_values, mask_words_of_values
 from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.sources.live.exchange import TimedAnswer
 from pytest_ireval.sources.request import Request
+from pytest_ireval.words import format_some
 
 OFFLINE = "IREVAL_OFFLINE"
 """The variable with which no system is asked: answers come from recordings alone."""
+WITHOUT_OFFLINE = f"without --ireval-offline and {OFFLINE}"
 FORMAT = 1
 
 
@@ -34,6 +36,7 @@ class Recording:
 
     def __init__(self, folder: Path, request: Request, source: object) -> None:
         self.offline = bool(os.environ.get(OFFLINE))
+        self._suite = request.suite
         digest = hashlib.sha256(_format_line(mask_words_of_values(source)).encode()).hexdigest()[:8]
         number = f".against-{request.reference}" if request.reference else ""
         number += f"-{request.repetition}" if request.repetition > 1 else ""
@@ -49,7 +52,10 @@ class Recording:
         """Read what is there, or begin."""
         if self.offline:
             if not self.path.is_file():
-                again = f"set the variables of the recorded run; or, to record one, unset {OFFLINE}"
+                others = sorted(path.name for path in self.path.parent.glob(f"{self._suite}.*.jsonl.gz"))
+                again = f"use the suite and the variables of the recorded run, or record one {WITHOUT_OFFLINE}"
+                if others:
+                    again += f"; those that are there have other requests or addresses: {format_some(others)}"
                 raise SourceError(Problem(f"there is no recording {self.shown_path}", suggestion=again))
             self._read()
         else:
