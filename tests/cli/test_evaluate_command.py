@@ -266,6 +266,7 @@ def test_a_dialect_gives_names_the_defaults_of_another_package_and_is_told(ireva
     )
 
 
+@pytest.mark.more_metrics
 def test_a_reference_ranking_is_a_file(ireval, trec_files, tmp_path):
     files = trec_files("q 0 a 1\n", "q Q0 a 1 3 t\nq Q0 b 2 2 t\nq Q0 c 3 1 t\n")
     reference = tmp_path / "reference.txt"
