@@ -102,6 +102,10 @@ def test_ranks_in_the_order_of_the_scores_or_without_one_are_no_contradiction(wr
     assert read_rankings(write_file(rows("a", (1, 2), (2, 1)) + text)).contradicted == ()
 
 
+def test_ranks_that_are_no_plain_numbers_are_not_compared(write_file):
+    assert read_rankings(write_file(rows("q", ("2nd", 2), ("1st", 1)))).contradicted == ()
+
+
 def test_in_a_large_file_every_contradicted_query_is_counted_once_one_was_found(write_file):
     text = "".join(rows(f"q{number}", (2, 2), (1, 1)) for number in range(20_000))
 

@@ -362,8 +362,12 @@ def _compare_ranks(rows: RankedRows, order: _Order, queries: Integers) -> Intege
     # of digits, the big-endian words compare as the numbers do, but for zeros in front
     words = rows.chunk.windows(1)[rank.end].view(">u8") & KEEP_FIRST.take(rank.length, mode="clip")
     falls = np.flatnonzero((words[:, 1:] < words[:, :-1]).any(axis=1))
-    if falls.size:  # read as numbers
-        numbers = read_numbers(rows.chunk, Span(rank.start[falls].ravel(), rank.end[falls].ravel()), "rank").value
+    if falls.size:
+        tokens = Span(rank.start[falls].ravel(), rank.end[falls].ravel())
+        try:
+            numbers = read_numbers(rows.chunk, tokens, "rank").value
+        except BadLines:  # ranks such as 1st and 2nd are allowed, but cannot be compared
+            return queries[:0]
         ranks = numbers.reshape(falls.size, TOP)
         falls = falls[((ranks[:, 1:] < ranks[:, :-1]) & ~order.tied[at[falls, 1:]]).any(axis=1)]
     return queries[falls]
