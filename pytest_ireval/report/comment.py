@@ -29,7 +29,7 @@ def format_comment(run: RunResult, links: SourceLinks = NOWHERE, key: str = "") 
     verdict = f"**{words.verdict}**: {escape_markdown(words.reason, 400)}."
     findings = list(_list_findings(run, links))
     moves = list(_list_moves(run))
-    if run.verdict == "pass" and not findings and not moves:
+    if run.verdict not in RED and not findings and not moves:
         return f"{make_marker(key)}\n{QUIET}\n{verdict}\n"
     head = [verdict, *(f"**{words.label}**: {escape_markdown(cause, 300)}." for cause in words.causes[:1])]
     listed = [f"{number}. {finding}" for number, finding in enumerate(findings[:SHOWN], 1)]
@@ -66,11 +66,11 @@ def _format_finding(suite: SuiteResult, outcome: Outcome, headline: str, links: 
     worst = next((each for each in outcome.queries if each.query), None)
     if worst is not None:
         text = f" {escape_markdown(worst.text, 80)}" if worst.text else ""
-        fell = ""
+        facts = [format_query_values(worst)] if worst.now is not None else []
         if worst.best is not None:
             now = format_current_rank(worst.best, suite.depth)
-            fell = f"; {escape_markdown(f'{format_best_document(worst)}, now {now}', 200)}"
-        lines.append(f"   {format_code(worst.query, 80)}{text}: {format_query_values(worst)}{fell}")
+            facts.append(escape_markdown(f"{format_best_document(worst)}, now {now}", 200))
+        lines.append(f"   {format_code(worst.query, 80)}{text}: {'; '.join(facts)}".removesuffix(": "))
         if outcome.metric and outcome.explained:
             lines.append(f"   Why: {format_code(format_why_command(suite, outcome.metric, worst.query))}")
     return BREAK.join(lines)

@@ -284,7 +284,11 @@ def _list_ways_to_accept(suite: SuiteResult, checks: Sequence[RedCheck], date: s
     if fallen and not new:
         until = datetime.fromisoformat(date[:10]).date() + timedelta(days=30)
         query = json.dumps(fallen[0].change.query, ensure_ascii=False)
-        yield "or waive a query", f'waive: [{{query: {query}, until: {until}, reason: "..."}}]'
+        waiver = f'{{query: {query}, until: {until}, reason: "..."}}'
+        if suite.waived:
+            yield "or waive a query, in the list waive", f"- {waiver}"
+        else:
+            yield "or waive a query", f"waive: [{waiver}]"
 
 
 class Cell(NamedTuple):

@@ -8,14 +8,14 @@ from pytest_ireval import load_registry, load_suite, run_gate
 CONFTEST = """
 from pytest_ireval import hookimpl, per_query_metric
 
-@per_query_metric(name="Shown", range=(0, 1))
-def shown(ranking, *, cutoff: int) -> float:
-    '''Shown.'''
+@per_query_metric(name="Bad", range=(0, 1))
+def bad(ranking, *, cutoff: int) -> float:
+    '''Bad.'''
     return {value}
 
 @hookimpl
 def ireval_metrics():
-    return [shown]
+    return [bad]
 """
 
 
@@ -26,7 +26,7 @@ def gate_with(tmp_path):
 
     def run(value):
         (tmp_path / "conftest.py").write_text(CONFTEST.format(value=value))
-        path = write_suite(tmp_path, 'threshold: {P@1: ">= 0.5"}', metrics="[P@1, Shown@1]")
+        path = write_suite(tmp_path, 'threshold: {P@1: ">= 0.5"}', metrics="[P@1, Bad@1]")
         registry = load_registry(path)
         return outcomes_by_id(run_gate(load_suite(path, registry), registry=registry))["inputs"]
 
@@ -37,7 +37,7 @@ def gate_with(tmp_path):
 def test_it_is_a_warning_that_names_the_metric(gate_with, value):
     inputs = gate_with(value)
     assert inputs.warning
-    assert inputs.headline.startswith("Shown@1 could not be computed: ")
+    assert inputs.headline.startswith("Bad@1 could not be computed: ")
 
 
 def test_a_metric_with_values_is_no_warning(gate_with):

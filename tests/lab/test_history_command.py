@@ -44,7 +44,7 @@ def write(folder, result):
 
 
 @pytest.fixture
-def kept_runs():
+def ci_runs():
     red = suite("shop", metric(now=0.7), metric("RR@10", 0.5), verdict="fail", tail=0.6)
     write("kept/2", run("2026-03-02T11:30:00Z", red, verdict="fail", branch="change", dirty=True))
     green = suite("shop", metric(now=0.8), metric("RR@10", 0.55), tail=0.71)
@@ -66,11 +66,11 @@ date              commit   branch  verdict  notes
 
 
 @pytest.mark.parametrize("places", [("kept",), ("kept/**/results.json",), ("kept/[23]", "kept/deep/1/results.json")])
-def test_each_suite_has_a_table_of_its_runs_the_oldest_first(ireval, kept_runs, places):
+def test_each_suite_has_a_table_of_its_runs_the_oldest_first(ireval, ci_runs, places):
     assert ireval("history", *places) == (0, TABLES, "")
 
 
-def test_one_suite_one_metric_and_a_slice(ireval, kept_runs):
+def test_one_suite_one_metric_and_a_slice(ireval, ci_runs):
     asked = ("--suite", "shop", "-m", "nDCG@10", "--slice", "segment=tail")
 
     assert ireval("history", "kept", *asked).out == (
@@ -81,7 +81,7 @@ def test_one_suite_one_metric_and_a_slice(ireval, kept_runs):
     )
 
 
-def test_programs_get_a_row_for_each_figure_with_all_digits(ireval, kept_runs):
+def test_programs_get_a_row_for_each_figure_with_all_digits(ireval, ci_runs):
     lines = csv.DictReader(io.StringIO(ireval("history", "kept", "--format", "csv").out))
     said = json.loads(ireval("history", "kept", "--format", "json").out)
 
@@ -157,7 +157,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("text", UNREADABLE, ids=["cut", "date", "edited"])
-def test_a_file_that_cannot_be_read_is_an_error_with_its_name(ireval, kept_runs, text):
+def test_a_file_that_cannot_be_read_is_an_error_with_its_name(ireval, ci_runs, text):
     Path("kept/bad").mkdir()
     Path("kept/bad/results.json").write_text(text)
 
@@ -181,7 +181,7 @@ def test_a_file_that_cannot_be_read_is_an_error_with_its_name(ireval, kept_runs,
         ("kept --slice tail", "no run has the slice 'tail'\n  the runs have all, segment=tail"),
     ],
 )
-def test_a_question_without_an_answer_says_what_there_is(ireval, kept_runs, asked, says):
+def test_a_question_without_an_answer_says_what_there_is(ireval, ci_runs, asked, says):
     Path("empty").mkdir()
 
     assert ireval("history", *asked.split()) == (2, "", f"error: {says}\n")

@@ -37,6 +37,11 @@ def test_whatever_a_reviewer_should_know_is_told(run, tells):
     assert tells in text
 
 
+def test_a_slice_that_is_too_small_to_be_checked_is_no_news():
+    small = replace(PASSED, verdict="inconclusive")
+    assert QUIET in format_comment(with_suite(verdict="inconclusive", outcomes=(small,), metrics=(STEADY,)))
+
+
 def test_a_failed_check_has_its_query_its_document_and_what_to_type():
     text = format_comment(RUN)
     assert "**nDCG@10 fell 34.8% on segment=tail (tolerance 3%)**" in text
