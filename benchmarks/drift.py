@@ -20,7 +20,7 @@ import numpy as np
 from populations import PROFILES, Floats, Population, diffuse, unchanged
 
 from pytest_ireval.baseline.record import Step
-from pytest_ireval.rules.accepted_chain import AcceptedChain, AcceptedChange
+from pytest_ireval.sides.accepted_chain import AcceptedChain, AcceptedChange
 from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
 
 CHANGES = 20

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pytest_ireval.causes.ranking_change import RankingChange, Symptom
     from pytest_ireval.comparing import compare
     from pytest_ireval.data.formats.writers import write_judgments, write_queries, write_rankings
     from pytest_ireval.data.judged import JudgedRankings, ratio
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from pytest_ireval.results.suite_result import RunResult, SuiteResult
     from pytest_ireval.rules.context import RuleContext
     from pytest_ireval.rules.query_changes import list_query_changes
-    from pytest_ireval.rules.ranking_change import RankingChange, Symptom
     from pytest_ireval.rules.result import RuleResult
     from pytest_ireval.sources.request import Answer, Request
     from pytest_ireval.suite.loading import load_suite, load_suites
@@ -92,7 +92,7 @@ _HOMES = {
     "data.views": ("condensed", "perfect"),
     "rules.context": ("RuleContext",),
     "rules.query_changes": ("list_query_changes",),
-    "rules.ranking_change": ("RankingChange", "Symptom"),
+    "causes.ranking_change": ("RankingChange", "Symptom"),
     "rules.result": ("RuleResult",),
     "sources.request": ("Answer", "Request"),
     "suite.loading": ("load_suite", "load_suites"),

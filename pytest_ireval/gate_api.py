@@ -13,12 +13,12 @@ from pytest_ireval.gate.apply import correct_p_values, prepare_checks
 from pytest_ireval.gate.comparison import ComparedSides, ScoredReference
 from pytest_ireval.gate.fetching import read_rankings_file
 from pytest_ireval.gate.noise import list_repeated_metrics, measure_noise, measure_spread, measure_weighted_noise
+from pytest_ireval.gate.planning import Check, RuleCheck, select_rule_checks
 from pytest_ireval.gate.run import make_plan
 from pytest_ireval.gate.score_rankings import score_rankings, share_queries
 from pytest_ireval.gate.what_if import mix, mix_sides
-from pytest_ireval.rules.planning import Check, RuleCheck, select_rule_checks
-from pytest_ireval.rules.side import Side
-from pytest_ireval.rules.slices import WHOLE, Slice
+from pytest_ireval.sides.side import Side
+from pytest_ireval.sides.slices import WHOLE, Slice
 from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.statistics.differences import TIE, Floats, Mask
 from pytest_ireval.statistics.noise import askings_needed, noise_floor, noise_share

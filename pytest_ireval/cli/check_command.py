@@ -16,6 +16,12 @@ from pytest_ireval.errors import IrevalError, Problem, count_problems
 from pytest_ireval.gate.changed_since import Repositories, find_wrong_watches
 from pytest_ireval.gate.check_inputs import find_id_problem
 from pytest_ireval.gate.collect import collect_inputs
+from pytest_ireval.gate.planning import (
+    find_checks_that_cannot_fail,
+    find_rules_of_few_weights,
+    plan_checks,
+    select_rule_checks,
+)
 from pytest_ireval.gate.queries_and_judgments import read_collection, read_suite_queries
 from pytest_ireval.gate.score import score_inputs
 from pytest_ireval.plugins.conftests import Conftests
@@ -25,12 +31,6 @@ from pytest_ireval.power.outlook import (
     find_tolerances_of_nothing,
     find_too_small_tolerances,
     foresee_rules,
-)
-from pytest_ireval.rules.planning import (
-    find_checks_that_cannot_fail,
-    find_rules_of_few_weights,
-    plan_checks,
-    select_rule_checks,
 )
 from pytest_ireval.sources.run import RunOptions, find_missing_files
 from pytest_ireval.suite.editor_schema import TITLE, suite_schema

@@ -55,7 +55,7 @@ from pytest_ireval.report.results_file import list_report_folders
 from pytest_ireval.results.explanation import Explanation
 from pytest_ireval.results.policies import Policies
 from pytest_ireval.results.run_folder import FOLDER
-from pytest_ireval.rules.population import Population
+from pytest_ireval.sides.population import Population
 from pytest_ireval.suite.loading import load_suites
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_some

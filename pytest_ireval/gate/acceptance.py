@@ -20,13 +20,13 @@ from pytest_ireval.gate.fetching import find_used_fields
 from pytest_ireval.gate.movement import NO_MOVEMENT, Movement, measure_movement
 from pytest_ireval.gate.noise import UNSTABLE
 from pytest_ireval.gate.notes import note_failures
+from pytest_ireval.gate.planning import INPUTS, LOWERING
 from pytest_ireval.gate.references import describe_restoring, find_missing_data, needs_scores
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.stored_metrics import describe_definition, list_definitions
 from pytest_ireval.metrics.score import aggregate_values
 from pytest_ireval.results.suite_result import SuiteResult
-from pytest_ireval.rules.planning import INPUTS, LOWERING
-from pytest_ireval.rules.side import Scored
+from pytest_ireval.sides.side import Scored
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_some
 

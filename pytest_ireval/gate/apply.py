@@ -26,15 +26,7 @@ from pytest_ireval.gate.movement import trace_way_from_anchor
 from pytest_ireval.gate.noise import describe_time_noise
 from pytest_ireval.gate.notes import list_notes
 from pytest_ireval.gate.outcomes import begin_outcome, report_error, report_exception
-from pytest_ireval.gate.references import describe_restoring
-from pytest_ireval.gate.run_context import RunContext
-from pytest_ireval.gate.score import Scores
-from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.results.outcome import Outcome, Verdict
-from pytest_ireval.results.plain import from_plain, to_plain
-from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.metric_change import measure_change
-from pytest_ireval.rules.planning import (
+from pytest_ireval.gate.planning import (
     INPUTS,
     Check,
     LoweringCheck,
@@ -45,6 +37,14 @@ from pytest_ireval.rules.planning import (
     plan_checks,
     select_rule_checks,
 )
+from pytest_ireval.gate.references import describe_restoring
+from pytest_ireval.gate.run_context import RunContext
+from pytest_ireval.gate.score import Scores
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.results.outcome import Outcome, Verdict
+from pytest_ireval.results.plain import from_plain, to_plain
+from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.metric_change import measure_change
 from pytest_ireval.rules.result import RuleResult, RuleVerdict, describe_statistics, list_numbers
 from pytest_ireval.rules.wording import format_size
 from pytest_ireval.statistics.multiplicity import holm, holm_factors

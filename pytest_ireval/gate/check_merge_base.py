@@ -17,6 +17,7 @@ from pytest_ireval.gate.lowered_figures import ComparedFigure, add_worst_queries
 from pytest_ireval.gate.merge_base import MergeBaseScores, find_lack_at_base, refuse_too_little
 from pytest_ireval.gate.moved_references import add_moved_references, find_moved_references
 from pytest_ireval.gate.outcomes import report_exception
+from pytest_ireval.gate.planning import MetricOnSlice, compares_with_baseline
 from pytest_ireval.gate.regrading import add_regraded, find_regraded_since_base
 from pytest_ireval.gate.run_context import RunContext
 from pytest_ireval.gate.score import Scores
@@ -25,9 +26,8 @@ from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.repositories.merge_base import MergeBase
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.planning import MetricOnSlice, compares_with_baseline
-from pytest_ireval.rules.population import Population
-from pytest_ireval.rules.slices import WHOLE
+from pytest_ireval.sides.population import Population
+from pytest_ireval.sides.slices import WHOLE
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_count, format_some
 

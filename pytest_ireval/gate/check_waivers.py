@@ -14,7 +14,7 @@ from pytest_ireval.gate.outcomes import report_error
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.score_rankings import score_rankings
 from pytest_ireval.results.outcome import Outcome
-from pytest_ireval.rules.side import Side
+from pytest_ireval.sides.side import Side
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.suite.suite import Waiver
 

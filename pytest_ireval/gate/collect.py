@@ -27,12 +27,12 @@ from pytest_ireval.gate.changed_since import fingerprint_source_files
 from pytest_ireval.gate.fetching import FetchedRankings, fetch_rankings, fetch_sample_again, refuse_missing_queries
 from pytest_ireval.gate.merge_base import MergeBaseBaseline, read_merge_base_baseline
 from pytest_ireval.gate.needs import read_kind_of_times
+from pytest_ireval.gate.planning import compares_with_baseline
 from pytest_ireval.gate.queries_and_judgments import Collection, read_collection
 from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.repositories.tree import BaseRef
-from pytest_ireval.rules.planning import compares_with_baseline
 from pytest_ireval.sources.describing import describe_source, make_options_tree
 from pytest_ireval.suite.suite import SourceSpec, Suite
 

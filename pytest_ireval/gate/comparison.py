@@ -12,8 +12,8 @@ from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.score_rankings import QueryIds, add_overlaps, share_queries
 from pytest_ireval.gate.unjudged import UnjudgedEffects
 from pytest_ireval.results.outcome import Cause
-from pytest_ireval.rules.side import Side
-from pytest_ireval.rules.unjudged_effect import Effects, NoEffects
+from pytest_ireval.sides.side import Side
+from pytest_ireval.sides.unjudged_effect import Effects, NoEffects
 
 
 @dataclass(frozen=True, eq=False)

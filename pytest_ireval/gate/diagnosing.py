@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 
 from pytest_ireval.baseline.rankings_file import LastRun
+from pytest_ireval.causes.ranking_change import MOST_NAMED, DiagnosesFound, RankingChange, run_diagnoses
 from pytest_ireval.data.document_texts import DocumentTexts
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.last_run import find_repeated_run
+from pytest_ireval.gate.planning import INPUTS, Check, select_rule_checks
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.results.outcome import Cause, Diagnosis, Outcome
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.planning import INPUTS, Check, select_rule_checks
-from pytest_ireval.rules.population import Population
-from pytest_ireval.rules.ranking_change import MOST_NAMED, DiagnosesFound, RankingChange, run_diagnoses
-from pytest_ireval.rules.side import Side
+from pytest_ireval.sides.population import Population
+from pytest_ireval.sides.side import Side
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import list_changes
 

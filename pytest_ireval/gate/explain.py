@@ -12,13 +12,13 @@ from pytest_ireval.errors import IrevalError, make_exception_problem
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.diagnosing import describe_unknown_fields, diagnose_change
 from pytest_ireval.gate.fetching import make_request
+from pytest_ireval.gate.planning import Check
 from pytest_ireval.gate.query_documents import collect_query_documents, point_to_documents
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.to_judge import advise_judging
 from pytest_ireval.progress import SILENT
 from pytest_ireval.results.outcome import Diagnosis, Outcome, Placed
 from pytest_ireval.results.suite_result import EngineExplanation, QueryDocuments, ToJudge
-from pytest_ireval.rules.planning import Check
 
 
 @dataclass(frozen=True)

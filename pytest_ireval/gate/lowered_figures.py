@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
+from pytest_ireval.gate.planning import MetricOnSlice
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.outcome import Outcome, SliceFigures
 from pytest_ireval.rules.context import PairedValues, RuleContext
 from pytest_ireval.rules.metric_change import compare_figures
-from pytest_ireval.rules.planning import MetricOnSlice
 from pytest_ireval.rules.worst_queries import list_worst_changes
 from pytest_ireval.suite.suite import Suite
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pytest_ireval.baseline.at_base import BaselineAtBase, SuiteIdentity, find_baseline_at_base
 from pytest_ireval.baseline.record import Baseline
 from pytest_ireval.errors import BaselineError, BaselineMisfitError, Problem, format_inline
+from pytest_ireval.gate.planning import compares_with_baseline
 from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.score_rankings import find_unknown_queries, score_rankings, share_queries
 from pytest_ireval.gate.stored_metrics import find_lacks, read_definition
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.repositories.tree import BaseRef
-from pytest_ireval.rules.planning import compares_with_baseline
-from pytest_ireval.rules.side import Side
+from pytest_ireval.sides.side import Side
 from pytest_ireval.suite.suite import Suite
 
 ON_ITS_OWN = "the two cannot be compared: make this change of the suite in a separate branch, without a base"

@@ -11,6 +11,7 @@ from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.fetching import fetch_rankings
 from pytest_ireval.gate.lowered_figures import ComparedFigure, add_loss, can_fail, compare_figure, format_line
 from pytest_ireval.gate.merge_base import refuse_too_little, score_baseline
+from pytest_ireval.gate.planning import MetricOnSlice, RuleCheck, plan_checks
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.score_rankings import score_rankings, share_queries
 from pytest_ireval.gate.suite_at_base import (
@@ -26,8 +27,7 @@ from pytest_ireval.repositories.merge_base import MergeBase
 from pytest_ireval.repositories.tree import BaseRef, Tree
 from pytest_ireval.results.outcome import Outcome, SliceFigures
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.planning import MetricOnSlice, RuleCheck, plan_checks
-from pytest_ireval.rules.side import Side
+from pytest_ireval.sides.side import Side
 from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.sources.run import RunOptions, find_files
 from pytest_ireval.suite.suite import Reference, SourceSpec, Suite

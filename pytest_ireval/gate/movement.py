@@ -10,12 +10,7 @@ import numpy as np
 from pytest_ireval.baseline.index_facts import NOTHING
 from pytest_ireval.baseline.record import Spreads, Step, StepsOfMetrics, round_spreads, round_steps, spread_key
 from pytest_ireval.gate.comparison import ComparedSides, ScoredReference
-from pytest_ireval.gate.score import Scores
-from pytest_ireval.plugins.plugin_types import Part
-from pytest_ireval.rules.accepted_chain import AcceptedChain, AcceptedChange
-from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.metric_change import measure_change
-from pytest_ireval.rules.planning import (
+from pytest_ireval.gate.planning import (
     MetricOnSlice,
     RuleCheck,
     compares_with_anchor,
@@ -25,7 +20,12 @@ from pytest_ireval.rules.planning import (
     plan_checks,
     select_rule_checks,
 )
-from pytest_ireval.rules.population import Population
+from pytest_ireval.gate.score import Scores
+from pytest_ireval.plugins.plugin_types import Part
+from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.metric_change import measure_change
+from pytest_ireval.sides.accepted_chain import AcceptedChain, AcceptedChange
+from pytest_ireval.sides.population import Population
 from pytest_ireval.statistics.differences import Floats, differences
 
 

@@ -12,8 +12,8 @@ from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.score_rankings import score_rankings
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregate_values
-from pytest_ireval.rules.population import Population
-from pytest_ireval.rules.side import Side
+from pytest_ireval.sides.population import Population
+from pytest_ireval.sides.side import Side
 from pytest_ireval.statistics.differences import TIE, Floats, Mask
 from pytest_ireval.statistics.noise import RunNoise, noise_floor, noise_share, run_noise
 from pytest_ireval.words import format_count, format_some

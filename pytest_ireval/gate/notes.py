@@ -13,7 +13,7 @@ from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.noise import UNSTABLE, note_noise
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.results.outcome import Cause
-from pytest_ireval.rules.side import Side
+from pytest_ireval.sides.side import Side
 from pytest_ireval.suite.suite import Suite, Waiver
 from pytest_ireval.words import format_count, format_some
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from pytest_ireval.errors import IrevalError, format_error_lines
 from pytest_ireval.explaining import can_be_explained
+from pytest_ireval.gate.planning import INPUTS, Check, RuleCheck
 from pytest_ireval.results.outcome import Outcome
-from pytest_ireval.rules.planning import INPUTS, Check, RuleCheck
 
 
 def begin_outcome(check: Check) -> Outcome:

@@ -20,11 +20,11 @@ from pytest_ireval.data.side_data import Preferences, SideData, WeightedPair, re
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.evaluating.evaluation import EvaluationSetup, prepare_evaluation
 from pytest_ireval.gate.needs import needs_columns, refuse_unmet_needs, refuse_wrong_requests
+from pytest_ireval.gate.planning import check_clusters, number_clusters
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.rules.planning import check_clusters, number_clusters
-from pytest_ireval.rules.population import Population
+from pytest_ireval.sides.population import Population
 from pytest_ireval.statistics.differences import Floats
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_count, format_some

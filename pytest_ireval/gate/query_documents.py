@@ -27,7 +27,7 @@ from pytest_ireval.results.outcome import Outcome, Placed, QueryChange
 from pytest_ireval.results.suite_result import QueryCurve, QueryDocuments, RecallPrecision
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.query_changes import place_documents
-from pytest_ireval.rules.side import Scored, Side
+from pytest_ireval.sides.side import Scored, Side
 
 Curves = Mapping[str, QueryCurve]
 

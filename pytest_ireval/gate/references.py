@@ -38,8 +38,8 @@ from pytest_ireval.gate.stored_metrics import (
 )
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.outcome import Cause
-from pytest_ireval.rules.population import Population
-from pytest_ireval.rules.side import Side
+from pytest_ireval.sides.population import Population
+from pytest_ireval.sides.side import Side
 from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_count, format_some

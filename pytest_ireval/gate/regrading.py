@@ -13,6 +13,7 @@ from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, IrevalError
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.lowered_figures import SAME, ComparedFigure, add_loss, compare_figure, format_line
+from pytest_ireval.gate.planning import MetricOnSlice, plan_checks, select_rule_checks
 from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.gate.score_rankings import score_rankings
@@ -21,10 +22,9 @@ from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.repositories.tree import Tree
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.planning import MetricOnSlice, plan_checks, select_rule_checks
-from pytest_ireval.rules.population import Population
-from pytest_ireval.rules.side import Side
-from pytest_ireval.rules.slices import WHOLE
+from pytest_ireval.sides.population import Population
+from pytest_ireval.sides.side import Side
+from pytest_ireval.sides.slices import WHOLE
 from pytest_ireval.words import format_count
 
 

@@ -18,6 +18,13 @@ from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.diagnosing import collect_document_texts
 from pytest_ireval.gate.explain import ExplainedOutcomes
 from pytest_ireval.gate.notes import list_notes
+from pytest_ireval.gate.planning import (
+    MOST_VALUES,
+    Check,
+    find_checks_that_cannot_fail,
+    find_rules_of_few_weights,
+    select_rule_checks,
+)
 from pytest_ireval.gate.queries_and_judgments import lowest_relevant_grade
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.metrics.metric import Metric
@@ -39,17 +46,10 @@ from pytest_ireval.results.suite_result import (
 )
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.metric_change import compare_figures
-from pytest_ireval.rules.planning import (
-    MOST_VALUES,
-    Check,
-    find_checks_that_cannot_fail,
-    find_rules_of_few_weights,
-    select_rule_checks,
-)
-from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.query_changes import list_query_changes
-from pytest_ireval.rules.side import Scored, Side
-from pytest_ireval.rules.slices import WHOLE, Slice
+from pytest_ireval.sides.population import Population
+from pytest_ireval.sides.side import Scored, Side
+from pytest_ireval.sides.slices import WHOLE, Slice
 from pytest_ireval.statistics.differences import Floats
 from pytest_ireval.statistics.multiplicity import benjamini_hochberg
 from pytest_ireval.suite.suite import Suite, Waiver

@@ -23,6 +23,7 @@ from pytest_ireval.gate.collect import Inputs, collect_inputs
 from pytest_ireval.gate.explain import explain_outcomes
 from pytest_ireval.gate.needs import needs_columns, refuse_unmet_needs, refuse_wrong_requests, requests_name_columns
 from pytest_ireval.gate.outcomes import report_broken_suite
+from pytest_ireval.gate.planning import LOWERING, Check, needs_queries, plan_checks
 from pytest_ireval.gate.queries_and_judgments import read_suite_judgments, read_suite_queries
 from pytest_ireval.gate.result import make_broken_result, make_result
 from pytest_ireval.gate.run_context import RunContext
@@ -33,7 +34,6 @@ from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.repositories.tree import BaseRef
 from pytest_ireval.results.plain import mask_secrets
 from pytest_ireval.results.suite_result import SuiteResult
-from pytest_ireval.rules.planning import LOWERING, Check, needs_queries, plan_checks
 from pytest_ireval.suite.suite import Suite
 
 

@@ -17,8 +17,8 @@ from pytest_ireval.gate.references import compare_with_anchor, compare_with_base
 from pytest_ireval.gate.score_rankings import ScoredRankings, add_judged_shares, score_rankings
 from pytest_ireval.gate.what_if import mirror, mix, take_comparison, take_population, take_values
 from pytest_ireval.results.suite_result import Counts
-from pytest_ireval.rules.population import Population
-from pytest_ireval.rules.side import Side
+from pytest_ireval.sides.population import Population
+from pytest_ireval.sides.side import Side
 from pytest_ireval.statistics.differences import Mask
 from pytest_ireval.suite.suite import RuleSpec
 from pytest_ireval.words import format_some

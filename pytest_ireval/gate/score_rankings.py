@@ -23,7 +23,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score
 from pytest_ireval.results.evaluation import Evaluation, MetricResult, describe_ties
 from pytest_ireval.results.suite_result import Counts
-from pytest_ireval.rules.side import Judgedness, Scored, Side
+from pytest_ireval.sides.side import Judgedness, Scored, Side
 from pytest_ireval.statistics.differences import Floats, Mask
 
 QueryIds = frozenset[str]

@@ -14,7 +14,7 @@ from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregate_values
 from pytest_ireval.results.outcome import Restated
-from pytest_ireval.rules.side import Scored, Side
+from pytest_ireval.sides.side import Scored, Side
 
 NEW_VERSION = "a metric that is defined anew gets another version"
 

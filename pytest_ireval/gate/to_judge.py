@@ -11,13 +11,13 @@ import numpy as np
 
 from pytest_ireval.gate.apply import make_context
 from pytest_ireval.gate.check_inputs import find_changed_ids
+from pytest_ireval.gate.planning import INPUTS, Check, RuleCheck, select_rule_checks
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.results.outcome import Diagnosis, Outcome
 from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.metric_change import has_no_weight, select_weights, weighted_mean
-from pytest_ireval.rules.planning import INPUTS, Check, RuleCheck, select_rule_checks
-from pytest_ireval.rules.unjudged_effect import UnjudgedEffect
+from pytest_ireval.sides.unjudged_effect import UnjudgedEffect
 from pytest_ireval.suite.quantities import Tolerance
 from pytest_ireval.words import format_count
 

@@ -34,9 +34,9 @@ from pytest_ireval.gate.stored_metrics import SCORES
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score
 from pytest_ireval.results.suite_result import ToJudge
-from pytest_ireval.rules.population import Population
-from pytest_ireval.rules.side import Side
-from pytest_ireval.rules.unjudged_effect import JudgedPeers, UnjudgedEffect
+from pytest_ireval.sides.population import Population
+from pytest_ireval.sides.side import Side
+from pytest_ireval.sides.unjudged_effect import JudgedPeers, UnjudgedEffect
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.joint_bounds import ROWS, Bounds, OpenQueries, count_rows, depends_on_labels, joint_bounds
 

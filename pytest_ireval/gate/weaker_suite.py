@@ -15,6 +15,7 @@ from pytest_ireval.baseline.at_base import read_suite_names
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import IrevalError, format_inline
+from pytest_ireval.gate.planning import Check, RuleCheck, plan_checks, select_rule_checks
 from pytest_ireval.gate.queries_and_judgments import read_suite_judgments
 from pytest_ireval.gate.suite_at_base import (
     YAML,
@@ -26,7 +27,6 @@ from pytest_ireval.gate.suite_at_base import (
 )
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.repositories.tree import Tree
-from pytest_ireval.rules.planning import Check, RuleCheck, plan_checks, select_rule_checks
 from pytest_ireval.suite.finding import says_suite
 from pytest_ireval.suite.loosening import ChangedOption, find_changed_options, format_changed_value, looser_part
 from pytest_ireval.suite.suite import Suite, Waiver

@@ -16,9 +16,9 @@ from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.gate.comparison import ComparedSides
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.rules.new_document import Integers
-from pytest_ireval.rules.population import Population
-from pytest_ireval.rules.side import Scored, Side
-from pytest_ireval.rules.unjudged_effect import Effects, UnjudgedEffect
+from pytest_ireval.sides.population import Population
+from pytest_ireval.sides.side import Scored, Side
+from pytest_ireval.sides.unjudged_effect import Effects, UnjudgedEffect
 from pytest_ireval.statistics.differences import Floats, Mask
 
 NO_LISTS = rank_lists({}, "nothing")

@@ -14,9 +14,9 @@ from pytest_ireval.errors import PluginError, Problem, make_exception_problem
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
+    from pytest_ireval.causes.ranking_change import RankingChange, Symptom
     from pytest_ireval.metrics.metric import Metric
     from pytest_ireval.rules.context import RuleContext
-    from pytest_ireval.rules.ranking_change import RankingChange, Symptom
     from pytest_ireval.rules.result import RuleResult
     from pytest_ireval.sources.request import Request
     from pytest_ireval.suite.options import RuleOptions, SourceOptions
@@ -116,7 +116,7 @@ class DiagnosisKind:
 
     name: str
     diagnose: Callable[[RankingChange], Symptom | None]
-    """``diagnose(change) -> Symptom | None``; see :class:`pytest_ireval.rules.ranking_change.RankingChange`."""
+    """``diagnose(change) -> Symptom | None``; see :class:`pytest_ireval.causes.ranking_change.RankingChange`."""
     certain: bool = False
     """It is named even if no metric lost anything."""
     origin: str = ""

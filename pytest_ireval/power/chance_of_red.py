@@ -16,13 +16,13 @@ from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.gate.apply import apply_rules
 from pytest_ireval.gate.comparison import ComparedSides, ScoredReference
+from pytest_ireval.gate.planning import RuleCheck, compares_with_baseline
 from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.power.outlook import SuiteData, estimate_spread
 from pytest_ireval.results.suite_result import QueryTable, RunResult
-from pytest_ireval.rules.planning import RuleCheck, compares_with_baseline
-from pytest_ireval.rules.population import Population
-from pytest_ireval.rules.side import Scored, Side
+from pytest_ireval.sides.population import Population
+from pytest_ireval.sides.side import Scored, Side
 from pytest_ireval.statistics.differences import Floats
 
 DRAWS = 200

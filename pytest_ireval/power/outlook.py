@@ -15,19 +15,19 @@ from pytest_ireval.baseline.reading import read_baseline
 from pytest_ireval.baseline.record import Acceptance, Baseline, StoredMetric, spread_key
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import Problem
-from pytest_ireval.gate.queries_and_judgments import read_suite_queries, read_weights
-from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.rules.fall_wording import LOW_BASELINE
-from pytest_ireval.rules.metric_change import distance_to_worst
-from pytest_ireval.rules.planning import (
+from pytest_ireval.gate.planning import (
     RuleCheck,
     compares_with_baseline,
     number_clusters,
     plan_checks,
     select_rule_checks,
 )
-from pytest_ireval.rules.slices import WHOLE, Slice
+from pytest_ireval.gate.queries_and_judgments import read_suite_queries, read_weights
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.rules.fall_wording import LOW_BASELINE
+from pytest_ireval.rules.metric_change import distance_to_worst
+from pytest_ireval.sides.slices import WHOLE, Slice
 from pytest_ireval.statistics.differences import Floats
 from pytest_ireval.statistics.estimate import Counts, Weighting, weighting
 from pytest_ireval.statistics.resolution import LEVEL, false_alarm, likely_spread, queries_needed, resolution

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_ireval.gate.planning import Check
 from pytest_ireval.pytest_plugin.suite_run import SuiteRun
-from pytest_ireval.rules.planning import Check
 
 SUITE_PROPERTY = "ireval_suite"
 RULE_PROPERTY = "ireval_rule"

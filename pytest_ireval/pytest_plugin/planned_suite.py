@@ -11,8 +11,8 @@ from typing import Protocol
 from pytest_ireval.baseline.rankings_file import KeptRankings
 from pytest_ireval.gate.acceptance import Proposal
 from pytest_ireval.gate.changed_since import list_suite_files
+from pytest_ireval.gate.planning import Check
 from pytest_ireval.results.suite_result import SuiteResult
-from pytest_ireval.rules.planning import Check
 from pytest_ireval.suite.suite import Suite
 
 

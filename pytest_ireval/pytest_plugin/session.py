@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_ireval.errors import IrevalError, Problem, SuiteError
+from pytest_ireval.gate.planning import INPUTS, Check
 from pytest_ireval.gate.run import Plan, make_plan
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_plugin.assertion_rewriting import suspend_assertion_rewriting
@@ -21,7 +22,6 @@ from pytest_ireval.pytest_plugin.planned_suite import CollectedSuites, SuiteEval
 from pytest_ireval.pytest_plugin.report_files import discard_earlier_report
 from pytest_ireval.pytest_plugin.run_plugins import RunPlugins
 from pytest_ireval.pytest_plugin.suite_run import RunState, SuiteRun, describe_crash
-from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.suite.finding import find_unreadable, is_suite
 from pytest_ireval.suite.loading import load_suites
 from pytest_ireval.suite.suite import Suite

@@ -17,6 +17,7 @@ from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.acceptance import propose_baseline
 from pytest_ireval.gate.last_run import keep_rankings
 from pytest_ireval.gate.outcomes import report_broken_suite
+from pytest_ireval.gate.planning import Check
 from pytest_ireval.gate.result import make_broken_result
 from pytest_ireval.gate.run import Plan, gate_suite
 from pytest_ireval.gate.run_context import RunContext
@@ -33,7 +34,6 @@ from pytest_ireval.report.failure_text import format_failure, format_short_failu
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.plain import mask_secrets
 from pytest_ireval.results.suite_result import SuiteResult
-from pytest_ireval.rules.planning import Check
 from pytest_ireval.suite.suite import Suite
 
 QUERIES_BY_VERBOSITY = {0: 3, 1: 10}

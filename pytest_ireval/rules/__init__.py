@@ -1,1 +1,1 @@
-"""The rules: a file for each kind, or for two kinds that share their question."""
+"""The rules, a file for each, and what they share."""

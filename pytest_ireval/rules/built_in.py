@@ -42,6 +42,6 @@ def ireval_rules() -> list[RuleKind]:
 @hookimpl
 def ireval_diagnoses() -> list[DiagnosisKind]:
     """All of them, the more specific first."""
-    from pytest_ireval.rules.diagnoses import DIAGNOSES
+    from pytest_ireval.causes.diagnoses import DIAGNOSES
 
     return DIAGNOSES

@@ -9,11 +9,11 @@ import numpy as np
 from pytest_ireval.data.arrays import Integers
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Part
-from pytest_ireval.rules.accepted_chain import AcceptedChain
-from pytest_ireval.rules.population import Population
-from pytest_ireval.rules.side import Scored, Side
-from pytest_ireval.rules.slices import WHOLE, Slice
-from pytest_ireval.rules.unjudged_effect import Effects, NoEffects, UnjudgedEffect
+from pytest_ireval.sides.accepted_chain import AcceptedChain
+from pytest_ireval.sides.population import Population
+from pytest_ireval.sides.side import Scored, Side
+from pytest_ireval.sides.slices import WHOLE, Slice
+from pytest_ireval.sides.unjudged_effect import Effects, NoEffects, UnjudgedEffect
 from pytest_ireval.statistics.differences import Floats, Mask
 
 

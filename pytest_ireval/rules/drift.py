@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.accepted_chain import AcceptedChain, AcceptedChange
 from pytest_ireval.rules.metric_change import MetricChange
+from pytest_ireval.sides.accepted_chain import AcceptedChain, AcceptedChange
 from pytest_ireval.words import format_count, format_percent
 
 

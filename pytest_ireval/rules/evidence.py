@@ -11,7 +11,7 @@ import numpy as np
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.metric_change import MetricChange
 from pytest_ireval.rules.result import RuleVerdict
-from pytest_ireval.rules.unjudged_effect import UnjudgedEffect
+from pytest_ireval.sides.unjudged_effect import UnjudgedEffect
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.options import AlwaysEvidenceOptions
 

@@ -15,7 +15,7 @@ from pytest_ireval.plugins.plugin_types import Part, rule
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.query_changes import make_query_change
 from pytest_ireval.rules.result import RuleResult, RuleVerdict
-from pytest_ireval.rules.side import Side
+from pytest_ireval.sides.side import Side
 from pytest_ireval.suite.option_types import Text, Texts, Whole
 from pytest_ireval.suite.options import IN_PARTS, Options, RuleOptions
 from pytest_ireval.words import format_some

@@ -17,9 +17,9 @@ from pytest_ireval.rules.fall_wording import describe_decision, describe_fall, l
 from pytest_ireval.rules.hard_limit import DEFAULT_IN_WORDS, choose_hard_limit, is_beyond
 from pytest_ireval.rules.metric_change import MetricChange, compute_figures, count_needed_queries, measure_change
 from pytest_ireval.rules.result import RuleResult, RuleVerdict
-from pytest_ireval.rules.slices import WHOLE, slice_where
 from pytest_ireval.rules.wording import missing_figure_error
 from pytest_ireval.rules.worst_queries import describe_worse_queries, list_worst_changes
+from pytest_ireval.sides.slices import WHOLE, slice_where
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.option_types import MetricText, TolerancesText, ToleranceText
 from pytest_ireval.suite.options import BelowMinQueries, EvidenceOptions, WeightedOptions

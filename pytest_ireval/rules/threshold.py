@@ -18,9 +18,9 @@ from pytest_ireval.plugins.plugin_types import Part, rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext, Values
 from pytest_ireval.rules.result import RuleResult
-from pytest_ireval.rules.slices import WHOLE
 from pytest_ireval.rules.wording import format_queries, format_slice
 from pytest_ireval.rules.worst_queries import list_lowest_values
+from pytest_ireval.sides.slices import WHOLE
 from pytest_ireval.suite.editor_types import FILLED_IN, METRIC
 from pytest_ireval.suite.option_types import Against, BoundText, FigureText, MetricText, Text, read_metric, read_with
 from pytest_ireval.suite.options import IN_PARTS, RuleFacts, RuleOptions

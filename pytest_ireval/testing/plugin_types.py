@@ -21,6 +21,7 @@ from pytest_ireval.errors import PluginError, Problem
 from pytest_ireval.evaluating.evaluation import prepare_evaluation
 from pytest_ireval.gate.apply import apply_rules
 from pytest_ireval.gate.collect import collect_inputs
+from pytest_ireval.gate.planning import Check
 from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.run import make_plan
 from pytest_ireval.gate.score import Scores, score_inputs
@@ -33,9 +34,8 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.policies import Policies
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.planning import Check
-from pytest_ireval.rules.population import Population
-from pytest_ireval.rules.side import Side
+from pytest_ireval.sides.population import Population
+from pytest_ireval.sides.side import Side
 from pytest_ireval.sources.answers import fetch_answers
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suite.loading import load_suite

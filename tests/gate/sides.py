@@ -11,7 +11,7 @@ from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.score_rankings import score_rankings
 from pytest_ireval.gate.unjudged import UnjudgedEffects
 from pytest_ireval.results.policies import Policies
-from pytest_ireval.rules.population import Population
+from pytest_ireval.sides.population import Population
 from pytest_ireval.suite.suite import Place, Suite
 from pytest_ireval.suite.suite_keys import DocumentsKeys
 

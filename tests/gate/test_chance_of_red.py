@@ -9,11 +9,11 @@ from suite_files import write_suite
 
 from pytest_ireval import Queries, load_registry, load_suite
 from pytest_ireval.baseline.record import Acceptance, StoredMetric, round_spreads
+from pytest_ireval.gate.planning import plan_checks, select_rule_checks
 from pytest_ireval.power import chance_of_red
 from pytest_ireval.power.chance_of_red import estimate_chance_of_red
 from pytest_ireval.power.outlook import SuiteData
 from pytest_ireval.results.suite_result import QueryTable
-from pytest_ireval.rules.planning import plan_checks, select_rule_checks
 from pytest_ireval.statistics.resolution import false_alarm
 
 EVIDENCE = "no_regression: {metric: nDCG@10, tolerance: 1%}"

@@ -167,7 +167,7 @@ def test_a_planted_bug_is_named_first_among_other_changes(tmp_path, name, share)
 
 @pytest.mark.parametrize("name", ["no_answers", "other_ids", "answers_of_others", "crowded_top by titles"])
 def test_of_many_queries_some_are_looked_at(tmp_path, monkeypatch, name):
-    monkeypatch.setattr("pytest_ireval.rules.ranking_change.MOST_QUERIES", 100)
+    monkeypatch.setattr("pytest_ireval.causes.ranking_change.MOST_QUERIES", 100)
     search = Search(tmp_path, 0.3)
     BUGS[name](search)
 
@@ -285,7 +285,7 @@ def test_queries_without_answers_are_named_in_a_green_run_too(shop):
 
 @pytest.mark.parametrize(("moved", "kinds"), [((), ["same_answers"]), (("q01", "q02", "q03", "q04"), [])])
 def test_every_ranking_is_compared_before_all_are_called_the_same(shop, monkeypatch, moved, kinds):
-    monkeypatch.setattr("pytest_ireval.rules.ranking_change.MOST_QUERIES", 2)  # q07 and q09
+    monkeypatch.setattr("pytest_ireval.causes.ranking_change.MOST_QUERIES", 2)  # q07 and q09
     shop.accept()
     for query in moved:
         shop.rankings[query] = shop.rankings[query][:1] + shop.rankings[query][2:]
@@ -299,7 +299,7 @@ def test_every_ranking_is_compared_before_all_are_called_the_same(shop, monkeypa
 
 
 def test_documents_that_queries_beside_the_drawn_ones_find_are_not_gone(tmp_path, monkeypatch):
-    monkeypatch.setattr("pytest_ireval.rules.ranking_change.MOST_QUERIES", 110)
+    monkeypatch.setattr("pytest_ireval.causes.ranking_change.MOST_QUERIES", 110)
     search = Search(tmp_path)
     for one, other in zip(search.queries, [*search.queries[1:], search.queries[0]], strict=True):
         lost = search.before[one][1:4:2]

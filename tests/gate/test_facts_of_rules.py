@@ -7,10 +7,10 @@ import pytest
 
 from pytest_ireval import run_gate
 from pytest_ireval.errors import SuiteError
+from pytest_ireval.gate.planning import find_checks_that_cannot_fail, plan_checks, select_rule_checks
 from pytest_ireval.gate.queries_and_judgments import read_suite_queries
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.power.outlook import collect_suite_data, find_tolerances_of_nothing, foresee_rules
-from pytest_ireval.rules.planning import find_checks_that_cannot_fail, plan_checks, select_rule_checks
 from pytest_ireval.suite.loading import load_suite
 
 PLUGIN = """\

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.rules.slices import slug
+from pytest_ireval.sides.slices import slug
 
 TAIL = "shop.ireval.yaml::no_regression::nDCG_10.구간-긴꼬리"
 

@@ -8,11 +8,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations, islice
 
+from pytest_ireval.causes.ranking_change import LEAST_SHARE, RankingChange, Symptom
+from pytest_ireval.causes.renaming import ChangedIds, find_renaming
 from pytest_ireval.data.ids import are_among
 from pytest_ireval.errors import quote
 from pytest_ireval.plugins.plugin_types import DiagnosisKind, diagnosis
-from pytest_ireval.rules.ranking_change import LEAST_SHARE, RankingChange, Symptom
-from pytest_ireval.rules.renaming import ChangedIds, find_renaming
 from pytest_ireval.words import format_count
 
 ALIKE = 0.8

@@ -13,8 +13,8 @@ from pytest_ireval.errors import Problem, SuiteError, did_you_mean, quote
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.rules.expect import Expectation
-from pytest_ireval.rules.slices import WHOLE, Slice, slice_where, slug
 from pytest_ireval.rules.threshold import Limit
+from pytest_ireval.sides.slices import WHOLE, Slice, slice_where, slug
 from pytest_ireval.statistics.differences import Floats
 from pytest_ireval.statistics.estimate import Counts, weighting
 from pytest_ireval.suite.quantities import Tolerances

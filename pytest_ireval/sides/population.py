@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pytest_ireval.data.document_names import DocumentNames
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.queries import Queries
-from pytest_ireval.rules.slices import Slice
+from pytest_ireval.sides.slices import Slice
 from pytest_ireval.statistics.differences import Floats, Mask
 from pytest_ireval.statistics.estimate import Counts
 

@@ -15,8 +15,8 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import DiagnosisKind, Part
 from pytest_ireval.results.outcome import Diagnosis
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.population import Population
-from pytest_ireval.rules.side import Side
+from pytest_ireval.sides.population import Population
+from pytest_ireval.sides.side import Side
 from pytest_ireval.statistics.differences import Floats
 from pytest_ireval.text_table import escape_unprintable, truncate
 from pytest_ireval.words import format_count
