@@ -28,8 +28,8 @@ from pytest_ireval.suite.options import (
     EvidenceOptions,
     ListOptions,
     Looser,
-    RuleFacts,
     RuleOptions,
+    RuleTraits,
     SourceOptions,
 )
 from pytest_ireval.suite.scalars import UnfitError
@@ -52,8 +52,8 @@ __all__ = [
     "Number",
     "PathText",
     "PathTexts",
-    "RuleFacts",
     "RuleOptions",
+    "RuleTraits",
     "SecretText",
     "SourceOptions",
     "Text",

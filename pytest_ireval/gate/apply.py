@@ -278,8 +278,8 @@ def _ask_rule(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> Outcome
         figures=result.figures,
         queries=result.queries,
         more_queries=result.more_queries,
-        worst=result.queries_title,
-        facts=result.notes,
+        queries_title=result.queries_title,
+        facts=result.facts,
         warning=result.verdict in ("warn", "known_failure", "inconclusive"),
         broken=result.verdict == "known_failure",
         numbers=result.numbers,
@@ -401,7 +401,7 @@ def _report_too_few(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> O
         return _report_no_values(outcome, rule, context)
     if rule.options.below_min_queries != "not checked":
         return None
-    if rule.options.facts.by_evidence and not context.slice.conditions:
+    if rule.options.traits.by_evidence and not context.slice.conditions:
         return None  # all queries of the suite are too few: the rule says so, and how many it needs
     size = _measure_size(rule, context).text
     few = f"{context.slice} has {size}, fewer than min_queries: {rule.options.query_minimum}; not checked"
@@ -430,7 +430,7 @@ class SliceSize(NamedTuple):
 
 def _measure_size(rule: RuleSpec, context: RuleContext) -> SliceSize:
     count = _count_units(rule, context)
-    if count and rule.options.facts.by_evidence and context.population.clusters is not None:
+    if count and rule.options.traits.by_evidence and context.population.clusters is not None:
         change = measure_change(context)
         return SliceSize(change.effective_size, format_size(change))
     return SliceSize(count, format_count(count, "query"))

@@ -108,7 +108,7 @@ def add_worst_queries(outcome: Outcome, worst: ComparedFigure) -> Outcome:
     """Add the queries on which a figure fell most."""
     queries = list_worst_changes(worst.context, worst.values, failed=True)
     title = f"worst by {worst.held.metric}"
-    return replace(outcome, queries=queries.queries, more_queries=queries.omitted_count, worst=title)
+    return replace(outcome, queries=queries.queries, more_queries=queries.omitted_count, queries_title=title)
 
 
 def can_fail(metric: Metric, suite: Suite) -> bool:

@@ -67,7 +67,7 @@ def find_moved_references(inputs: Inputs, scores: Scores, base: BaseRef) -> tupl
 
 
 def _names_a_reference(suite: Suite) -> bool:
-    return any(not asked.options.facts.reference.stored for asked in suite.rules)
+    return any(not asked.options.traits.reference.stored for asked in suite.rules)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class _ReferenceComparer:
 
     def is_moved(self, check: RuleCheck, other: RuleCheck) -> bool:
         """Tell whether the reference of a check is another one now."""
-        before, now = check.rule.options.facts.reference, other.rule.options.facts.reference
+        before, now = check.rule.options.traits.reference, other.rule.options.traits.reference
         if before.stored and now.stored:
             return False
         if before.anchored and now.anchored:
@@ -98,7 +98,7 @@ class _ReferenceComparer:
 
     def compare(self, check: RuleCheck, other: RuleCheck) -> MovedReference:
         """Score both references by the metric of the check, on its slice."""
-        before, now = check.rule.options.facts.reference, other.rule.options.facts.reference
+        before, now = check.rule.options.traits.reference, other.rule.options.traits.reference
         words, was = self._describe_reference(now, self.inputs.suite), self._describe_reference(before, self.then)
         moved = MovedReference(other.id, words if words == was else f"{words}; at the base: {was}")
         metric = other.part.metric
@@ -111,7 +111,7 @@ class _ReferenceComparer:
 
     def _compare_figures(self, before: Reference, other: RuleCheck, metric: Metric) -> ComparedFigure | None:
         collection = self.inputs.collection
-        if other.rule.options.facts.reference.stored:
+        if other.rule.options.traits.reference.stored:
             stored = self.inputs.stored.baseline
             if stored is None:
                 raise BaselineError("there is no baseline now")

@@ -151,7 +151,7 @@ def score_inputs(inputs: Inputs) -> Scores:
     if inputs.anchor is not None:
         anchor = compare_with_anchor(inputs, current)
         rules = enumerate(inputs.suite.rules)
-        others |= {index: anchor for index, rule in rules if rule.options.facts.reference.anchored}
+        others |= {index: anchor for index, rule in rules if rule.options.traits.reference.anchored}
     for other in inputs.others:
         others |= dict.fromkeys(other.rule_indexes, compare_with_source(inputs, current, other))
     reference = None if baseline.comparison is None else baseline.comparison.baseline

@@ -106,9 +106,9 @@ def _find_possible_effect(check: RuleCheck, scores: Scores) -> PossibleEffect | 
         return None
     inside = set(np.array(context.population.queries.ids, object)[context.population.mask(context.slice)].tolist())
     documents = tuple(each for each in found.documents if each.query in inside)
-    facts = check.rule.options.facts
+    traits = check.rule.options.traits
     return PossibleEffect(
-        context, found, documents, facts.weighted, facts.tolerance_on(context.slice.value) or Tolerance()
+        context, found, documents, traits.weighted, traits.tolerance_on(context.slice.value) or Tolerance()
     )
 
 

@@ -211,29 +211,29 @@ def _list_compared_means(checks: Sequence[RuleCheck]) -> Iterator[tuple[RuleChec
         metric = check.part.metric
         if metric is None or not compares_with_baseline(check.rule):
             continue
-        of_ratios = metric.ratio and check.rule.options.facts.by_evidence  # spreads of ratios are not kept
+        of_ratios = metric.ratio and check.rule.options.traits.by_evidence  # spreads of ratios are not kept
         if metric.aggregate == "mean" and not metric.compares_lists and not of_ratios:
             yield check, metric
 
 
 def _foresee(data: SuiteData, check: RuleCheck, metric: Metric, drop: Tolerance | None, queries: int | None) -> Outlook:
     values = _collect_values(data, metric, check.slice)
-    facts = check.rule.options.facts
+    traits = check.rule.options.traits
     outlook = Outlook(
         check,
         str(metric),
         str(check.slice),
         len(values) or _count_queries(data, check.slice),
-        weighted=facts.weighted,
-        by_evidence=facts.by_evidence,
-        alpha=LEVEL / (_count_tests(data) if facts.by_evidence else 1),
+        weighted=traits.weighted,
+        by_evidence=traits.by_evidence,
+        alpha=LEVEL / (_count_tests(data) if traits.by_evidence else 1),
         blocks=not check.only_warns,
     )
     if not values:
         return outlook
     if queries is not None:
         outlook = replace(outlook, queries=round(queries * len(values) / len(_collect_values(data, metric, WHOLE))))
-    tolerance = drop or facts.tolerance_on(check.slice.value)
+    tolerance = drop or traits.tolerance_on(check.slice.value)
     mean = math.fsum(values) / len(values)
     outlook = replace(outlook, mean=mean, room=distance_to_worst(metric, mean))
     if tolerance is not None:
@@ -247,7 +247,7 @@ def _foresee(data: SuiteData, check: RuleCheck, metric: Metric, drop: Tolerance 
 
 def _count_tests(data: SuiteData) -> int:
     """Count the verdicts that evidence decides: the smallest p is multiplied by this number."""
-    return sum(check.rule.options.facts.by_evidence for check in data.checks)
+    return sum(check.rule.options.traits.by_evidence for check in data.checks)
 
 
 def _add_power(outlook: Outlook, weigh: Weighting | None) -> Outlook:
@@ -304,12 +304,12 @@ def _count_queries(data: SuiteData, within: Slice) -> int:
 
 def _weigh_queries(data: SuiteData, check: RuleCheck, metric: Metric) -> Weighting | None:
     """The weights and clusters of a rule's queries; None where they are unknown."""
-    facts = check.rule.options.facts
+    traits = check.rule.options.traits
     stored = data.stored.metrics.get(str(metric)) if data.stored is not None else None
     if data.queries is None or stored is None or metric.unit != "query":
         return None
     inside = [data.queries.position[query] for query in _list_queries(data.queries, check.slice)]
     place = np.array([row for row in inside if _find_value(stored, data.queries.ids[row], data) is not None], np.int64)
-    weights = data.weights[place] if facts.weighted and data.weights is not None else None
+    weights = data.weights[place] if traits.weighted and data.weights is not None else None
     clusters = None if data.clusters is None else data.clusters[place]
     return None if weights is None and clusters is None else weighting(weights, place.size, clusters)

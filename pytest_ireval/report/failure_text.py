@@ -273,9 +273,9 @@ def _lay_out_queries(queries: Sequence[QueryChange], outcome: Outcome, depth: in
     right = [len(columns)] if len(columns) > 1 else []
     others = sum(max(measure_width(escape_unprintable(cell)) for cell in column) for column in columns)
     room = max(NARROW, min(WIDEST_QUERY, limit - 2 - others - sum(gaps)))
-    names = [outcome.worst, *(format_query(query, room) for query in queries)]
+    names = [outcome.queries_title, *(format_query(query, room) for query in queries)]
     rows = lay_out_rows(
-        list(zip(names, *columns, strict=True)), right, gaps, {0: max(room, measure_width(outcome.worst))}
+        list(zip(names, *columns, strict=True)), right, gaps, {0: max(room, measure_width(outcome.queries_title))}
     )
     return [[f"  {line}" for line in row] for row in rows]
 

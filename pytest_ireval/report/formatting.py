@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_ireval.results.outcome import Diagnosis, Outcome, SliceFigures
+from pytest_ireval.results.outcome import INTERVAL_LEVEL, Diagnosis, Outcome, SliceFigures
 from pytest_ireval.results.suite_result import JudgmentAges, SuiteResult
 from pytest_ireval.words import choose_decimals, format_count, format_magnitude, round_estimate
 
@@ -93,7 +93,7 @@ def name_worsening(direction: str) -> str:
 def describe_certainty(each: SliceFigures, moved: str, what: str = "interval of the change") -> str:
     """The interval of the change, and the smallest change that this number of queries can show."""
     known = each.low is not None and each.high is not None
-    within = f"{each.level * 100:.4g}% {what} {format_interval(each.low or 0.0, each.high or 0.0)}" if known else ""
+    within = f"{INTERVAL_LEVEL:.0%} {what} {format_interval(each.low or 0.0, each.high or 0.0)}" if known else ""
     return "; ".join(filter(None, (within, describe_resolution(each, moved))))
 
 

@@ -344,7 +344,7 @@ def _format_queries(checks: Sequence[RedCheck], depth: int) -> str:
     if not shown:
         return ""
     metrics = list(dict.fromkeys(each.metric for each in shown))
-    header = [checks[0].outcome.worst if len(checks) == 1 else "worst queries", "text"]
+    header = [checks[0].outcome.queries_title if len(checks) == 1 else "worst queries", "text"]
     header += [(escape_markdown(metrics[0]) if len(metrics) == 1 else "") or "value"]
     header += [choose_document_title(each.change.best for each in shown), "now at"]
     rows = [_format_query(each.change, depth, each.metric if len(metrics) > 1 else "") for each in shown]

@@ -180,7 +180,7 @@ class _SuiteFindings(NamedTuple):
     suite: SuiteResult
     findings: tuple[_Finding, ...]
     queries: tuple[_QueryLine, ...]
-    worst: str
+    queries_title: str
     metric: str
     """The metric of the queries' values; empty if they do not share one."""
     document: str
@@ -220,7 +220,7 @@ def _make_suite_findings(
         suite,
         tuple(_make_finding(suite, check, links) for check in checks),
         tuple(lines),
-        "worst queries" if several else checks[0].outcome.worst,
+        "worst queries" if several else checks[0].outcome.queries_title,
         metrics[0] if len(metrics) == 1 else "",
         choose_document_title(each.change.best for each in shown),
         max(len(found), *(check.outcome.query_count for check in checks)),

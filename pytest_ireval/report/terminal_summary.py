@@ -274,7 +274,7 @@ def _format_worst_queries(outcome: Outcome) -> str:
     """``; worst queries: q052 1.000 -> 0.000``; empty where none got worse."""
     compared = [each for each in outcome.queries if each.baseline is not None]
     named = [f"{truncate(each.query, 30)} {format_query_values(each)}" for each in compared[:QUERIES_NAMED]]
-    return f"; {outcome.worst}: {', '.join(named)}" if named else ""
+    return f"; {outcome.queries_title}: {', '.join(named)}" if named else ""
 
 
 def _list_first(names: Sequence[str]) -> str:

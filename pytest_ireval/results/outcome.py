@@ -9,6 +9,8 @@ from typing import Literal
 Verdict = Literal["pass", "fail", "inconclusive", "error"]
 VERDICTS: tuple[Verdict, ...] = ("pass", "inconclusive", "fail", "error")
 """From the best to the worst."""
+INTERVAL_LEVEL = 0.90
+"""Of the interval of a change: each end is a bound at 5%, the level of the tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class SliceFigures:
     over: bool = False
     """True if this line decided against the change."""
     low: float | None = None
-    """The interval of the mean change; None where there is nothing to compare or no spread."""
+    """The interval of the mean change, of ``INTERVAL_LEVEL``; None where nothing is compared, or without a spread."""
     high: float | None = None
     resolution: float | None = None
     """The smallest drop of the mean that this number of queries of this spread shows in 80% of cases."""
@@ -49,8 +51,6 @@ class SliceFigures:
     """The most that the figure can get worse at all; None where it has no bound, or nothing changed."""
     effective: float | None = None
     """The number of equally weighted queries that the weighted ones are worth; None where the mean is not weighted."""
-    level: float = 0.90
-    """Of the interval."""
     clusters: int | None = None
     """In how many clusters the queries lie; None where each was drawn for itself."""
     weighted: bool = False
@@ -163,8 +163,8 @@ class Outcome:
     """The queries it rests on, the worst first; all of them, or the worst 10,000."""
     more_queries: int = 0
     """The number of queries it rests on beyond those in ``queries``."""
-    worst: str = "worst queries"
-    """The name of the list of queries."""
+    queries_title: str = "worst queries"
+    """The title of the list of queries."""
     facts: tuple[str, ...] = ()
     """Further facts, a line each."""
     compares: bool = False

@@ -162,7 +162,7 @@ def _mask_outcome(outcome: Outcome) -> Outcome:
         outcome,
         headline=mask_text(outcome.headline),
         sentence=mask_text(outcome.sentence),
-        worst=mask_text(outcome.worst),
+        queries_title=mask_text(outcome.queries_title),
         facts=mask_values(outcome.facts),
         statistics=mask_values(outcome.statistics),
         against=mask_text(outcome.against),

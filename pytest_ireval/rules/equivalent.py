@@ -7,7 +7,7 @@ from dataclasses import replace
 from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.plugin_types import rule
-from pytest_ireval.results.outcome import SliceFigures
+from pytest_ireval.results.outcome import INTERVAL_LEVEL, SliceFigures
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.evidence import Decision, decide, is_significant, is_testable
 from pytest_ireval.rules.metric_change import MetricChange, compute_figures, measure_change
@@ -69,7 +69,7 @@ def equivalent(options: EquivalentOptions, context: RuleContext) -> RuleResult:
         queries=worst.queries,
         more_queries=worst.omitted_count,
         sentence=f"{figures.worse} of {figures.queries} queries got worse, {figures.better} better.",
-        notes=tuple(warn_of_many_looks(context)),
+        facts=tuple(warn_of_many_looks(context)),
         statistics=(*describe_look(context), *describe_units(change), *_warn_of_heavy_queries(change)),
     )
 
@@ -127,4 +127,4 @@ def _format_interval(change: MetricChange, figures: SliceFigures) -> str:
     low, high = f"{figures.low:+.3f}", f"{figures.high:+.3f}"
     if change.compares_ratios:
         low, high = (f"{100 * end / change.baseline_mean:+.1f}%" for end in (figures.low, figures.high))
-    return f" ({figures.level * 100:.4g}% interval {low} to {high})"
+    return f" ({INTERVAL_LEVEL:.0%} interval {low} to {high})"

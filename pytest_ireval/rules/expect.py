@@ -116,7 +116,7 @@ def expect(options: ExpectOptions, context: RuleContext) -> RuleResult:  # noqa:
     if waived:
         headline = f"query {quote(query)} is waived" + (f", and fails: {text}" if wrong else "")
         note = "this expectation is not checked until the waiver ends"
-        return RuleResult("known_failure" if wrong else "pass", headline, notes=(note,))
+        return RuleResult("known_failure" if wrong else "pass", headline, facts=(note,))
     unknown = _find_unknown_documents(expectation, context)
     row, query_text = context.population.queries.position.get(query), context.population.queries.text_of(query)
     named = f"{query} ({quote(query_text)})" if query_text else query
@@ -126,7 +126,7 @@ def expect(options: ExpectOptions, context: RuleContext) -> RuleResult:  # noqa:
         queries=() if row is None else (make_query_change(context, row),),
         queries_title="query",
         sentence=f"Expected of {named}: {_describe_wish(expectation, top)}.",
-        notes=tuple(_list_notes(expectation, context, unknown, is_fulfilled=not wrong)),
+        facts=tuple(_list_notes(expectation, context, unknown, is_fulfilled=not wrong)),
     )
 
 

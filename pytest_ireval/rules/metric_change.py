@@ -192,9 +192,9 @@ def compare_figures(context: RuleContext, values: PairedValues | None = None) ->
 
 
 def compute_slice_figures(options: RuleOptions, context: RuleContext) -> SliceFigures:
-    """The figures of a rule that compares: its facts give the tolerance and the weights."""
-    facts = options.facts
-    return compute_figures(measure_change(context, facts.tolerance_on(context.slice.value), weighted=facts.weighted))
+    """The figures of a rule that compares: its traits give the tolerance and the weights."""
+    traits = options.traits
+    return compute_figures(measure_change(context, traits.tolerance_on(context.slice.value), weighted=traits.weighted))
 
 
 def compute_figures(change: MetricChange) -> SliceFigures:
@@ -223,7 +223,6 @@ def compute_figures(change: MetricChange) -> SliceFigures:
         figures,
         low=low,
         high=high,
-        level=1 - 2 * LEVEL,
         sd=evidence.sd if math.isfinite(evidence.sd) else None,
         p=evidence.p_worse,
         resolution=None if smallest is None else abs(change.to_figure_change(-smallest)),

@@ -120,7 +120,7 @@ def new_document(options: NewDocumentOptions, context: RuleContext) -> RuleResul
         queries_title="queries with this document",
         numbers=numbers,
         sentence=f"{first.document} came to the top for {format_percent(first.rows.size / size)} of the queries.",
-        notes=(f"if you expect {them}, add {failing.option} to the rule",),
+        facts=(f"if you expect {them}, add {failing.option} to the rule",),
     )
 
 

@@ -120,7 +120,7 @@ def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleRes
         more_queries=worst.omitted_count,
         numbers=_list_numbers(options, change, hard_limit),
         sentence=" ".join(filter(None, sentences)),
-        notes=tuple(list_notes(options, change, figures, decision)),
+        facts=tuple(list_notes(options, change, figures, decision)),
         statistics=tuple(list_statistics(change, figures)) if options.by_evidence else (),
     )
 
@@ -182,6 +182,6 @@ def _compare_other_slices(options: NoRegressionOptions, context: RuleContext) ->
         yield compare(replace(context, slice=WHOLE))
     if options.per:
         within = slice_where(options.where)
-        for part in within.split(context.population.queries, options.per, options.facts.tolerances):
+        for part in within.split(context.population.queries, options.per, options.traits.tolerances):
             if part != context.slice:
                 yield compare(replace(context, slice=part))

@@ -33,7 +33,7 @@ class RuleResult:
     """For programs; those of a change within a tolerance are added."""
     sentence: str = ""
     """The result for a reader who does not know the metric."""
-    notes: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
     """Further facts, a line each."""
     statistics: tuple[str, ...] = ()
     """Lines for readers who know statistics, which reports fold; those of a change within a tolerance are added."""

@@ -23,7 +23,7 @@ from pytest_ireval.rules.worst_queries import list_lowest_values
 from pytest_ireval.sides.slices import WHOLE
 from pytest_ireval.suite.editor_types import FILLED_IN, METRIC
 from pytest_ireval.suite.option_types import Against, BoundText, FigureText, MetricText, Text, read_metric, read_with
-from pytest_ireval.suite.options import IN_PARTS, RuleFacts, RuleOptions
+from pytest_ireval.suite.options import IN_PARTS, RuleOptions, RuleTraits
 from pytest_ireval.suite.quantities import Bound, refuse_unit
 from pytest_ireval.suite.suite import STORED
 from pytest_ireval.words import choose_decimals
@@ -92,9 +92,9 @@ class ThresholdOptions(RuleOptions):
     )
 
     @property
-    def facts(self) -> RuleFacts:
-        """The facts, with the reference."""
-        return replace(super().facts, reference=self.against)
+    def traits(self) -> RuleTraits:
+        """The traits, with the reference."""
+        return replace(super().traits, reference=self.against)
 
     @model_validator(mode="before")
     @classmethod

@@ -125,7 +125,7 @@ def worsened(options: WorsenedOptions, context: RuleContext) -> RuleResult:
         more_queries=worst.omitted_count,
         numbers={"worsened": float(tail.losses), "gained": float(tail.gains), **allowed},
         sentence=describe_much_worse(context, worst, tail.losses, tail.queries),
-        notes=tuple(warn_of_many_looks(context)) if options.by_evidence else (),
+        facts=tuple(warn_of_many_looks(context)) if options.by_evidence else (),
         statistics=tuple(_list_statistics(options, context, tail)),
     )
 

@@ -48,12 +48,12 @@ def has_text(value: Any) -> bool:
     return isinstance(value, str | int | float | None) or type(value).__str__ not in _TEXTS_FOR_PROGRAMMERS
 
 
-KNOWN: Mapping[str, type[Any] | tuple[type[Any], ...]] = {
+TRAIT_OPTIONS: Mapping[str, type[Any] | tuple[type[Any], ...]] = {
     "tolerance": (Tolerance, Tolerances),
     "at_most": Amount,
     "weighted": bool,
 }
-"""Options of rules that are facts by their name, with their types."""
+"""Options of rules that are traits by their name, with their types."""
 
 
 class Options(BaseModel):
@@ -84,8 +84,8 @@ class KindOptions(Options):
 
 
 @dataclass(frozen=True)
-class RuleFacts:
-    """Facts about a rule for the checks, the plan and the report, whatever the names of its options."""
+class RuleTraits:
+    """What the checks, the plan and the report have to know of a rule, whatever the names of its options."""
 
     reference: Reference = STORED
     """The reference of a rule that compares."""
@@ -150,13 +150,13 @@ class RuleOptions(KindOptions):
         return "not checked"
 
     @property
-    def facts(self) -> RuleFacts:
-        """Facts about the rule. Options with the names ``tolerance``, ``at_most`` and ``weighted`` are found by name.
+    def traits(self) -> RuleTraits:
+        """The traits of the rule. Options with the names ``tolerance``, ``at_most`` and ``weighted`` are found by name.
 
         A rule with other names overrides this property.
         """
-        given = {name: getattr(self, name) for name, known in KNOWN.items() if name in type(self).model_fields}
-        return RuleFacts(**{name: value for name, value in given.items() if isinstance(value, KNOWN[name])})
+        given = {name: getattr(self, name) for name, known in TRAIT_OPTIONS.items() if name in type(self).model_fields}
+        return RuleTraits(**{name: value for name, value in given.items() if isinstance(value, TRAIT_OPTIONS[name])})
 
 
 class ComparingOptions(RuleOptions):
@@ -167,9 +167,9 @@ class ComparingOptions(RuleOptions):
     against: Against = Field(STORED, description="The reference to compare with: baseline, anchor, or {run: file}.")
 
     @property
-    def facts(self) -> RuleFacts:
-        """The facts, with the reference."""
-        return replace(super().facts, reference=self.against)
+    def traits(self) -> RuleTraits:
+        """The traits, with the reference."""
+        return replace(super().traits, reference=self.against)
 
 
 class ListOptions(ComparingOptions):
@@ -198,9 +198,9 @@ class AlwaysEvidenceOptions(ComparingOptions):
         return True
 
     @property
-    def facts(self) -> RuleFacts:
-        """The facts, with the evidence."""
-        return replace(super().facts, by_evidence=self.by_evidence, on_inconclusive=self.on_inconclusive)
+    def traits(self) -> RuleTraits:
+        """The traits, with the evidence."""
+        return replace(super().traits, by_evidence=self.by_evidence, on_inconclusive=self.on_inconclusive)
 
     @property
     def query_minimum(self) -> int:

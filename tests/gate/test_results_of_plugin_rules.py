@@ -60,7 +60,7 @@ def test_texts_and_numbers_of_any_class_are_texts_and_numbers(odd, arguments):
 
     numbers = "{'a': Decimal('1.5'), 'b': np.float32(2), 3: 4}"
     result, outcome = odd(
-        f"RuleResult(Told.GREEN, Own('fine'), notes=(each for each in [Own('a')]), numbers={numbers})", *arguments
+        f"RuleResult(Told.GREEN, Own('fine'), facts=(each for each in [Own('a')]), numbers={numbers})", *arguments
     )
 
     assert (result.ret, outcome["verdict"], outcome["headline"]) == (0, "pass", "fine"), result.stdout.str()

@@ -135,7 +135,7 @@ class GuardOptions(RuleOptions):
 @rule(name="guard", options=GuardOptions)
 def guard(options, context):
     '''Asks a service.'''
-    return RuleResult("pass", f"asked with {options.key}", sentence=f"{options.key}!", notes=(f"key {options.key}",))
+    return RuleResult("pass", f"asked with {options.key}", sentence=f"{options.key}!", facts=(f"key {options.key}",))
 @hookimpl
 def ireval_sources():
     return [vault]

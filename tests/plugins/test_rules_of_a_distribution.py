@@ -11,7 +11,7 @@ pytestmark = pytest.mark.ci
 RULES = '''\
 from pytest_ireval import RuleResult, hookimpl, rule
 from pytest_ireval.plugin_api import MeanEvidence, compute_slice_figures, mean_evidence
-from pytest_ireval.options import EvidenceOptions, Flag, MetricText, RuleFacts, TolerancesText
+from pytest_ireval.options import EvidenceOptions, Flag, MetricText, RuleTraits, TolerancesText
 from dataclasses import replace
 
 
@@ -21,8 +21,8 @@ class SlackOptions(EvidenceOptions):
     by_traffic: Flag = False
 
     @property
-    def facts(self):
-        return replace(super().facts, tolerance=self.slack, weighted=self.by_traffic)
+    def traits(self):
+        return replace(super().traits, tolerance=self.slack, weighted=self.by_traffic)
 
 
 def evidence(context):

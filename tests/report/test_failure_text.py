@@ -96,7 +96,7 @@ def test_a_threshold_has_no_baseline_columns_and_nothing_to_accept():
             QueryChange("q060", "red mug", 0.0, best=Placed("q060-d0", 3, 17), top=(Placed("q060-n1", 0, 1),)),
             QueryChange("q002", "", 0.25, best=Placed("q002-d1", 2, None)),
         ),
-        worst="lowest queries",
+        queries_title="lowest queries",
     )
 
     assert (
@@ -135,7 +135,7 @@ def test_an_expectation_has_no_figures():
                 top=(Placed("q044-d3", 2, 1), Placed("x", None, 2)),
             ),
         ),
-        worst="query",
+        queries_title="query",
     )
 
     assert (

@@ -77,7 +77,7 @@ def test_the_evidence_against_a_rule_is_a_change_and_its_verdict():
 
 class Careless(LossOptions):
     @property
-    def facts(self):
+    def traits(self):
         return 1 / 0
 
 
@@ -90,7 +90,7 @@ def test_what_the_code_of_an_author_raises_is_evidence_with_its_line():
         check_rule(rule(name="loss", options=Careless)(judge_nothing), {"metric": "nDCG@10"})
 
     shown = re.sub(r"at \S+(test_kinds\.py):\d+", r"at \1", str(caught.value))
-    assert "\n  it raised ZeroDivisionError: division by zero\n    at test_kinds.py, in facts\n" in shown
+    assert "\n  it raised ZeroDivisionError: division by zero\n    at test_kinds.py, in traits\n" in shown
 
 
 def test_an_exception_is_declared_with_its_reason():

@@ -21,7 +21,7 @@ from pytest_ireval.suite.option_types import AmountText
 from pytest_ireval.suite.options import ComparingOptions
 from pytest_ireval.suite.option_types import Flag
 from pytest_ireval.suite.option_types import MetricText
-from pytest_ireval.suite.options import RuleFacts
+from pytest_ireval.suite.options import RuleTraits
 from pytest_ireval.suite.option_types import TolerancesText
 
 
@@ -32,8 +32,8 @@ class SlackOptions(ComparingOptions):
     by_traffic: Flag = False
 
     @property
-    def facts(self):
-        return RuleFacts(
+    def traits(self):
+        return RuleTraits(
             reference=self.against, tolerance=self.slack, at_most=self.losers, weighted=self.by_traffic
         )
 
