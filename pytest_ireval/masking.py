@@ -38,6 +38,10 @@ SCHEMES_OF_PATHS = re.compile(
 )
 """The kinds of address that are a path, in which an @ and a ? may stand."""
 WITHOUT_PARAMETERS = re.compile("file|local|memory", re.IGNORECASE)
+PUBLIC_ADDRESS = re.compile(r"(https?://[^/?#@\s]+)(/[^?#@\s]*)?")
+"""An address without a login and without parameters: its host, and its path, which may hold a token."""
+SECRET_NAME = re.compile(r"authorization|cookie|key|token|secret|password", re.IGNORECASE)
+"""A part of the names of headers, parameters and variables that have secrets."""
 VARIABLE = re.compile(r"\$(?:(?P<escaped>\$)|\{(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}|(?P<other>\{))")
 """A variable of the environment in a text: ``${NAME}`` or ``${NAME:-default}``; ``$$`` is a ``$``."""
 T = TypeVar("T")
@@ -53,15 +57,24 @@ class Masker:
         """The same for short values, which are replaced in addresses alone."""
         self._pattern: re.Pattern[str] | None = None
 
-    def register(self, name: str, value: str) -> None:
+    def register(self, name: str, value: str, replacement: str = "") -> None:
         """Mask the value of the variable ``name`` from now on, and a password in it."""
+        replacement = replacement or f"${{{name}}}"
         for secret in (value, *(line for line in value.splitlines() if line != value), *_find_passwords(value)):
             if 0 < len(secret) < SHORTEST:
-                self._short.setdefault(secret, f"${{{name}}}")
+                self._short.setdefault(secret, replacement)
             elif secret and secret not in self._replacements:
                 forms = [form for form in _list_forms(secret) if form not in self._replacements]
-                self._replacements |= dict.fromkeys(forms, f"${{{name}}}")
+                self._replacements |= dict.fromkeys(forms, replacement)
                 self._pattern = None
+
+    def register_variable(self, name: str, value: str) -> None:
+        """The same, but the host of an address without a login stays, since a message about it needs the host."""
+        address = PUBLIC_ADDRESS.fullmatch(value)
+        if address is None:
+            self.register(name, value)
+        elif address[2] not in (None, "/"):
+            self.register(name, value, f"{address[1]}/***")
 
     def mask_text(self, text: str) -> str:
         """The text without secrets."""
@@ -111,8 +124,9 @@ def _change_texts(value: T, change: Callable[[str], str]) -> T:
 
 MASKER = Masker()
 """The masker of this process: a suite is read in one place, and shown in many."""
-register_secret, mask_text, mask_error, mask_words = (
+register_secret, register_variable, mask_text, mask_error, mask_words = (
     MASKER.register,
+    MASKER.register_variable,
     MASKER.mask_text,
     MASKER.mask_error,
     MASKER.mask_words,

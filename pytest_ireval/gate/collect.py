@@ -34,6 +34,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.repositories.tree import BaseRef
 from pytest_ireval.sources.describing import describe_source, make_options_tree
+from pytest_ireval.suite.inheriting import OFFLINE
 from pytest_ireval.suite.suite import SourceSpec, Suite
 
 MANY_DOCUMENTS = 1 << 17
@@ -122,8 +123,6 @@ def collect_inputs(
     second: FetchedRankings | None = None
     notes: tuple[str, ...] = ()
     if _may_be_unstable(suite, suite.source, stored):
-        from pytest_ireval.sources.live.recording import OFFLINE  # only live systems need that module
-
         if os.environ.get(OFFLINE):
             notes = ("the source was not asked a second time: the run is offline",)
         else:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ireval.errors import Problem, find_closest, quote
-from pytest_ireval.masking import VARIABLE, register_secret
+from pytest_ireval.masking import SECRET_NAME, VARIABLE, register_variable
 from pytest_ireval.suite.scalars import KEY, File, Items, Keys, Scalar, problem_at, put_value
 from pytest_ireval.suite.yaml_tree import read_tree, tree_of
 
@@ -130,6 +130,12 @@ NO_SECRETS = ("run", "python", "format", "queries_format", "folder", "timeout", 
 """Options of sources that are not secret: names of files, code and the like."""
 
 
+OFFLINE = "IREVAL_OFFLINE"
+"""The variable with which no system is asked: answers come from recordings alone."""
+LIVE = ("http", "elasticsearch", "opensearch", "solr", "vespa")
+"""The options that have the address of a live system."""
+
+
 def _fill_variables(tree: Keys, environment: Mapping[str, str], here: MergedKeys) -> Keys:
     """The tree with the values of variables; one that is not set is a problem at its place."""
 
@@ -150,15 +156,19 @@ def _fill_variables(tree: Keys, environment: Mapping[str, str], here: MergedKeys
                 refuse("is not a variable", "write ${NAME} or ${NAME:-default}; $$ is a $")
                 return match.group()
             found = environment.get(name)
+            if not found and not default and environment.get(OFFLINE):
+                found = _stand_in_for_connection(tree, text, location, match) or found
             if found and may_be_secret:
-                register_secret(name, found)
+                register_variable(name, found)
             if default is not None:
                 return found or default
             if found is None:
                 meant = find_closest(name, environment, closeness=0.7)
+                is_needed = may_be_secret and environment.get(OFFLINE)
                 refuse(
-                    f"the environment variable {name} is not set",
-                    f"did you mean {meant}?" if meant else "",
+                    f"the environment variable {name} is not set"
+                    + (", and may change the answers" if is_needed else ""),
+                    f"did you mean {meant}?" if meant else "set it as in the recorded run" if is_needed else "",
                     f"${{{name}:-default}} sets a default; $${{{name}}} is the literal text",
                 )
             return match.group() if found is None else found
@@ -169,6 +179,25 @@ def _fill_variables(tree: Keys, environment: Mapping[str, str], here: MergedKeys
 
     made: Keys = _change_texts(tree, fill, ())
     return made
+
+
+def _stand_in_for_connection(tree: Keys, text: Scalar, location: Location, match: re.Match[str]) -> str | None:
+    """A value for a variable that only the connection needs: a host or a login. A replay makes no connection."""
+    below, source = location, tree
+    while below and (not isinstance(below[0], str) or below[0] not in WITH_OWN_PLACEHOLDERS):
+        source, below = source[below[0]], below[1:]
+    if len(below) not in (2, 3) or "record" not in source[below[0]]:
+        return None
+    below = below[1:]
+    stand_in = f"unset-{match['name']}.invalid"
+    if below[0] in LIVE or below == ("index", "url"):
+        before = text[: match.start()]
+        is_of_host = "/" not in before.replace("://", "")
+        return (stand_in if before else f"http://{stand_in}") if is_of_host else None
+    is_login = (
+        len(below) == 2 and below[0] in ("headers", "params") and SECRET_NAME.search(f"{below[1]} {match['name']}")
+    )
+    return stand_in if is_login else None
 
 
 def _may_be_secret(location: Location) -> bool:

@@ -109,6 +109,83 @@ def test_a_source_that_is_asked_several_times_has_as_many_answers(shop):
     assert shop.suite()["recorded"] == {"count": 12, "date": "2026-11-18"}
 
 
+LOGIN = "  headers: {Authorization: 'ApiKey ${SEARCH_KEY}'}\n"
+
+
+@pytest.fixture
+def job(shop, server, monkeypatch):
+    """A recording that was made with the address and the key of variables, which are not set any more."""
+    monkeypatch.setenv("ENGINE_URL", server.url)
+    monkeypatch.setenv("SEARCH_KEY", "the-key-of-the-shop")
+    text = SUITE.format(url="${ENGINE_URL}", least="0.5", more=LOGIN, metric="nDCG@3")
+    (shop.path / "shop.ireval.yaml").write_text(text)
+    assert shop.run().ret == 0
+    for name in ("ENGINE_URL", "SEARCH_KEY"):
+        monkeypatch.delenv(name)
+    return shop
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {},
+        {"ENGINE_URL": "", "SEARCH_KEY": ""},  # as CI sets secrets that a fork does not get
+        {"ENGINE_URL": "https://me:a-password@search.example:9200", "SEARCH_KEY": "another-key"},
+    ],
+)
+def test_a_replay_needs_no_address_and_no_login(job, monkeypatch, variables):
+    for name, text in variables.items():
+        monkeypatch.setenv(name, text)
+
+    assert job.run("--ireval-offline").ret == 0
+    assert job.suite()["recorded"]["count"] == 6
+
+
+def test_a_recording_of_the_default_address_is_that_of_any_address(job, server, monkeypatch):
+    path = job.path / "shop.ireval.yaml"
+    path.write_text(path.read_text().replace("${ENGINE_URL}", "${ENGINE_URL:-" + server.url + "}"))
+    assert job.run("--ireval-offline").ret == 1  # a suite with another address has another recording
+    monkeypatch.setenv("SEARCH_KEY", "the-key-of-the-shop")
+    assert job.run().ret == 0
+    monkeypatch.setenv("ENGINE_URL", "http://search.example")
+
+    assert job.run("--ireval-offline").ret == 0
+
+
+def test_a_replay_needs_variables_that_may_change_the_answers(job):
+    path = job.path / "shop.ireval.yaml"
+    path.write_text(
+        path.read_text().replace("/search", "/${INDEX}").replace('q: "{text}"', 'q: "{text}", m: "${MODEL}"')
+    )
+
+    said = job.run("--ireval-offline").stdout.str()
+
+    for name in ("INDEX", "MODEL"):
+        assert f"the environment variable {name} is not set, and may change the answers\n" in said
+    assert "  set it as in the recorded run\n" in said
+    for name in ("ENGINE_URL", "SEARCH_KEY"):
+        assert name not in said
+
+
+def test_a_failed_connection_names_the_host(job, server, monkeypatch):
+    server.close()
+    monkeypatch.setenv("SEARCH_KEY", "the-key-of-the-shop")
+    host = server.url
+    path = job.path / "shop.ireval.yaml"
+    path.write_text(path.read_text().replace("record:", "attempts: 1\n  record:"))
+    for address, shown in (
+        (host, host),
+        (f"{host}/a-token", f"{host}/***"),
+        (host.replace("://", "://me:a-password@"), host),
+    ):
+        monkeypatch.setenv("ENGINE_URL", address)
+
+        said = job.run().stdout.str()
+
+        assert f"GET {shown}/search: the connection failed: Connection refused" in said
+        assert not any(secret in said for secret in ("a-token", "a-password", "the-key"))
+
+
 def judge_here():
     """The gate of a job of CI, in a process of its own."""
     sys.exit(run_gate(load_suite("shop.ireval.yaml")).verdict != "pass")

@@ -135,7 +135,7 @@ def test_what_fails_always_names_query_status_and_answer(shop, server):
     assert shop.refused(source(server, concurrency="1")) == (
         "shop.ireval.yaml:5:11: source > http\n"
         f"  GET {address}: status 503 (asked 4 times), for query 'q1' ('red mug')\n"
-        '  it begins: {"error": "overloaded"}'
+        "  it says: overloaded"
     )
     assert len(server.requests) == 4
 
@@ -197,6 +197,26 @@ def test_one_query_more_than_the_error_budget_is_an_error(shop, server):
 
     assert "for query 'q2' ('blue mug'); 1 query before it failed, which error_budget allowed" in said
     assert "it is empty" in said
+
+
+NO_INDEX = {"type": "index_not_found_exception", "reason": "no such index [mugs]", "index_uuid": "_na_"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"error": {"root_cause": [NO_INDEX], **NO_INDEX}, "status": 404}, "it says: no such index [mugs]"),
+        ({"responseHeader": {}, "error": {"msg": "undefined field x", "code": 400}}, "it says: undefined field x"),
+        ({"root": {"errors": [{"code": 3, "message": "no such field"}]}}, "it says: no such field"),
+        ({"error": {"reason": "a long word " * 40}}, "it says: " + "a long word " * 23 + "a …"),
+        ({"error": {"reason": {"no": "text"}}}, 'it begins: {"error": {"reason": {"no": "text"}}}'),
+        (b"<html>nothing here</html>", "it begins: <html>nothing here</html>"),
+    ],
+)
+def test_the_reason_that_an_engine_gives_is_shown(shop, server, answer, said):
+    server.respond = lambda _: (404, answer, {})
+
+    assert shop.refused(source(server, concurrency="1")).endswith(f"\n  {said}")
 
 
 @pytest.mark.parametrize(

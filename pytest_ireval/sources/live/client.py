@@ -9,6 +9,7 @@ import json
 import logging
 import re
 import ssl
+import textwrap
 import time
 from base64 import b64encode
 from collections.abc import Mapping
@@ -45,9 +46,11 @@ class _Reply(NamedTuple):
 
     @property
     def beginning(self) -> str:
-        """The start of the answer, for a message."""
-        lines = clean_lines(mask_words(self.data[:600].decode("utf-8", "replace")))
-        return f"it begins: {' '.join(lines)[:300]}" if lines else "it is empty"
+        """The reason that the system gives, or else the start of its answer, for a message."""
+        reason = _find_reason(self.data)
+        text = mask_words(reason or self.data[:600].decode("utf-8", "replace"))
+        words = " ".join(clean_lines(textwrap.shorten(text, 280, placeholder=" …")))
+        return f"{'it says' if reason else 'it begins'}: {words}" if words else "it is empty"
 
     def refuse_failure(self) -> None:
         """Raise AttemptError unless the answer is a success."""
@@ -60,6 +63,21 @@ class _Reply(NamedTuple):
         raise AttemptError(
             f"status {self.status}{wait}", self.beginning, again=may_pass, after=self.wait, status=self.status
         )
+
+
+def _find_reason(data: bytes) -> str:
+    """The reason in a JSON answer about a failure, as Elasticsearch, OpenSearch, Solr and Vespa give it; else empty."""
+    try:
+        error = json.loads(data)
+    except (ValueError, RecursionError):
+        return ""
+    for path in ("error", "root", "errors", "root_cause"):  # in this order they are in each other
+        below = error.get(path) if isinstance(error, dict) else None
+        if below:
+            error = below[0] if isinstance(below, list) else below
+    if isinstance(error, dict):
+        error = next((error[key] for key in ("reason", "msg", "message", "detail") if error.get(key)), None)
+    return error if isinstance(error, str) else ""
 
 
 class HttpClient:

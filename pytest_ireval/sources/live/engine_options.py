@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.errors import quote
 from pytest_ireval.sources.live.options import LiveOptions
-from pytest_ireval.sources.live.recording import OFFLINE
+from pytest_ireval.suite.inheriting import OFFLINE
 from pytest_ireval.suite.option_types import Flag, Text, Texts
 from pytest_ireval.suite.scalars import UnfitError
 
@@ -27,10 +27,9 @@ class EngineOptions(LiveOptions):
 
     @model_validator(mode="after")
     def _check_address(self) -> EngineOptions:
-        address = getattr(self, type(self).engine)
-        parts = urlsplit(address)
-        if parts.scheme not in ("http", "https") or not parts.netloc or "{" in address:
-            raise UnfitError(f"{quote(address)} is not an address", "write https://host:port/name")
+        parts = urlsplit(self.address)
+        if parts.scheme not in ("http", "https") or not parts.netloc or "{" in self.address:
+            raise UnfitError(f"{quote(self.address)} is not an address", "write https://host:port/name")
         return self
 
 

@@ -15,7 +15,7 @@ from statistics import fmean
 from threading import Lock, local
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote as percent_encode
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from pytest_ireval.data.formats.other_tools import find_missing_part
 from pytest_ireval.data.rankings import rank_lists
@@ -26,10 +26,11 @@ from pytest_ireval.sources.live.exchange import LONGEST_WAIT, AttemptError, Exch
 from pytest_ireval.sources.live.index import IndexFetcher, SearchedIndex
 from pytest_ireval.sources.live.options import LiveOptions
 from pytest_ireval.sources.live.placeholders import fill, find_placeholders
-from pytest_ireval.sources.live.recording import OFFLINE, WITHOUT_OFFLINE, Recording
+from pytest_ireval.sources.live.recording import WITHOUT_OFFLINE, Recording
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.sources.request_mistakes import OF_ANY_QUERY, find_query_without_text, refuse_unknown_columns
 from pytest_ireval.sources.returned_rankings import find_rising_scores
+from pytest_ireval.suite.inheriting import OFFLINE
 from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def fetch_over_http(
         fetcher = IndexFetcher(index, options, stack.enter_context(_open_client(index.address)))
         if options.record is not None:
             try:
-                recording = Recording(options.record, request, ("index", index.address, index.requests))
+                recording = Recording(options, request, ("index", index.requests))
                 fetcher.recording = stack.enter_context(recording)
             except SourceError as error:
                 fetcher.note("index facts", format_inline(error))
@@ -102,8 +103,7 @@ def _fetch_rankings(exchange: Exchange, options: LiveOptions, request: Request, 
     limit = options.attempts * (options.timeout + LONGEST_WAIT) * 2 * step
     with ExitStack() as stack:
         client = stack.enter_context(_open_client(address, options.concurrency))
-        source = (exchange, options.headers, urlsplit(address).username)
-        recording = stack.enter_context(Recording(options.record, request, source)) if options.record else None
+        recording = stack.enter_context(Recording(options, request, exchange)) if options.record else None
         if os.environ.get(OFFLINE) and recording is None:
             complaint = "the run is offline, but this source has no recording"
             again = f"add record: FOLDER, and run once {WITHOUT_OFFLINE}"

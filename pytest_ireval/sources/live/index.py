@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from pytest_ireval.baseline.index_facts import FACTS
 from pytest_ireval.errors import quote
 from pytest_ireval.sources.live.exchange import AttemptError, TimedAnswer, compile_path
-from pytest_ireval.sources.live.recording import OFFLINE, Recording
+from pytest_ireval.sources.live.recording import Recording
+from pytest_ireval.suite.inheriting import OFFLINE
 from pytest_ireval.suite.scalars import UnfitError
 
 if TYPE_CHECKING:

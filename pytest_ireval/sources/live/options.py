@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, model_validator
 
 from pytest_ireval.errors import Problem, quote
-from pytest_ireval.masking import SECRET_PARAMETER, register_secret
+from pytest_ireval.masking import SECRET_NAME, SECRET_PARAMETER, register_secret
 from pytest_ireval.sources.live.placeholders import find_placeholders
 from pytest_ireval.sources.request_mistakes import OF_ANY_QUERY, find_mistakes
 from pytest_ireval.suite.option_types import AmountText, Count, DurationText, Number, PathText, Text, Whole
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 VARIABLE_NAME = re.compile(r"\$\{(\w+)")
-SECRET_HEADERS = re.compile(r"authorization|cookie|key|token|secret|password", re.IGNORECASE)
 
 
 class LiveOptions(SourceOptions):
@@ -58,6 +57,11 @@ class LiveOptions(SourceOptions):
     )
     record: PathText | None = Field(None, repr=False, description="A folder that keeps all answers, to replay them.")
 
+    @property
+    def address(self) -> str:
+        """The address that it asks."""
+        return str(getattr(self, type(self).engine))
+
     def request_parts(self) -> Any:
         """Everything of a request that may have placeholders, but headers."""
         return []
@@ -65,11 +69,10 @@ class LiveOptions(SourceOptions):
     def describe_login(self, texts: Mapping[str, Any]) -> str:
         """How to give a login; or the options that have one, and their variables. ``texts`` are those of the suite."""
         key, given = type(self).engine, {}
-        address = getattr(self, key)
-        if urlsplit(address).username is not None or SECRET_PARAMETER.search(address):
+        if urlsplit(self.address).username is not None or SECRET_PARAMETER.search(self.address):
             given[key] = texts.get(key)
         for option in ("headers", "params"):
-            names = [name for name in getattr(self, option, {}) if SECRET_HEADERS.search(name)]
+            names = [name for name in getattr(self, option, {}) if SECRET_NAME.search(name)]
             given |= {f"{option} > {name}": texts.get(option, {}).get(name) for name in names}
         if not given:
             return f"if it needs a login, write {self.login_example}, and set the variables"
@@ -103,7 +106,7 @@ class LiveOptions(SourceOptions):
                 raise UnfitError(f"headers: {quote(name)} cannot be the name of a header", "write it as X-Name")
             if name.lower() in ("content-length", "transfer-encoding"):
                 raise UnfitError(f"headers: {name} follows from the body of each request", "leave it out")
-            if SECRET_HEADERS.search(name):
+            if SECRET_NAME.search(name):
                 register_secret(name, value)
                 register_secret(name, value.rpartition(" ")[2])  # the token without the word Bearer
         return self

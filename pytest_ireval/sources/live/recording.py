@@ -12,18 +12,21 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from pytest_ireval.data.formats.input_file import open_input
 from pytest_ireval.errors import InputError, Problem, SourceError, relative_path
-from pytest_ireval.masking import mask_values, mask_words_of_values
+from pytest_ireval.masking import VARIABLE, drop_login, mask_values, mask_words, mask_words_of_values
 from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.sources.live.exchange import TimedAnswer
 from pytest_ireval.sources.request import Request
+from pytest_ireval.suite.inheriting import OFFLINE
 from pytest_ireval.words import format_some
 
-OFFLINE = "IREVAL_OFFLINE"
-"""The variable with which no system is asked: answers come from recordings alone."""
+if TYPE_CHECKING:
+    from pytest_ireval.sources.live.options import LiveOptions
+
 WITHOUT_OFFLINE = f"without --ireval-offline and {OFFLINE}"
 FORMAT = 1
 
@@ -34,13 +37,17 @@ class Recording:
     Several processes may record one source at the same time: the last one that finishes replaces the file.
     """
 
-    def __init__(self, folder: Path, request: Request, source: object) -> None:
+    def __init__(self, options: LiveOptions, request: Request, asked: object) -> None:
         self.offline = bool(os.environ.get(OFFLINE))
         self._suite = request.suite
-        digest = hashlib.sha256(_format_line(mask_words_of_values(source)).encode()).hexdigest()[:8]
+        written = str(request.public_texts.get(options.engine, options.address))
+        self._base = _find_base(options.address, written)
+        source = _format_line((drop_login(written), urlsplit(written).username, options.headers))
+        source += _format_line(asked).replace(self._base, "")
+        digest = hashlib.sha256(mask_words(source).encode()).hexdigest()[:8]
         number = f".against-{request.reference}" if request.reference else ""
         number += f"-{request.repetition}" if request.repetition > 1 else ""
-        self.path = folder / f"{request.suite}.{digest}{number}.jsonl.gz"
+        self.path = (options.record or Path()) / f"{request.suite}.{digest}{number}.jsonl.gz"
         self.shown_path = relative_path(self.path, request.folder)
         self._date = _format_day_of_today()
         self._known: dict[str, TimedAnswer] = {}
@@ -85,7 +92,7 @@ class Recording:
 
     def answer(self, place: tuple[int, int], sent: Mapping[str, Any], ask: Callable[[], TimedAnswer]) -> TimedAnswer:
         """The recorded answer to what is ``sent``, or the one that ``ask`` gets; ``place`` is its query and page."""
-        key = _format_line(mask_words_of_values(sent))
+        key = _format_line(mask_words_of_values({**sent, "url": sent["url"].removeprefix(self._base)}))
         if self.offline:
             if key not in self._known:
                 raise LookupError(f"the recording {self.shown_path} has no answer to this request")
@@ -112,6 +119,15 @@ class Recording:
 
     def _refuse_folder(self, error: OSError) -> SourceError:
         return SourceError(f"the recording cannot be written to {self.shown_path}: {error.strerror}")
+
+
+def _find_base(address: str, written: str) -> str:
+    """What is before the path that the suite writes itself: a replay may have another host there, or none."""
+    address, variable = drop_login(address), VARIABLE.match(written)
+    path = written[variable.end() :] if variable else ""
+    if variable and address.endswith(path):
+        return address.removesuffix(path)
+    return "://".join(urlsplit(address)[:2])
 
 
 def _format_day_of_today() -> str:
