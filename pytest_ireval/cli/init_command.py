@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -52,6 +52,13 @@ RECALL_CUTOFFS = (100, 50, 20)
 @click.option("--python", metavar="MODULE:FUNCTION", help="A Python function that answers a query, instead of a file.")
 @click.option("--command", "program", metavar="LINE", help="A command line that prints rankings, instead of a file.")
 @click.option("--engine", metavar="ADDRESS", help="The index of a running Elasticsearch, OpenSearch or Solr, to ask.")
+@click.option(
+    "--header",
+    "headers",
+    metavar="'NAME: VALUE'",
+    multiple=True,
+    help="A header of each request to the engine, in which ${NAME} is a variable with a key; repeatable.",
+)
 @click.option("--queries", type=click.Path(path_type=Path), help="The queries.")
 @click.option("--name", help="The suite's name; the default is that of the working folder.")
 @click.option(
@@ -64,6 +71,7 @@ def command(
     python: str | None,
     program: str | None,
     engine: str | None,
+    headers: tuple[str, ...],
     queries: Path | None,
     name: str | None,
     output: Path | None,
@@ -90,6 +98,8 @@ def command(
         raise click.UsageError("give --judgments, or --queries if there are no judgments yet")
     if rankings is None and queries is None:
         raise click.UsageError("--python, --command and --engine need --queries: the texts that are searched for")
+    if headers and engine is None:
+        raise click.UsageError("--header needs --engine")
     name = _choose_name(name)
     path = (output or Path("suites", f"{name}.ireval.yaml")).absolute()
     if path.suffix not in (".yaml", ".yml"):
@@ -105,7 +115,7 @@ def command(
             python or "",
             program or "",
             engine.rstrip("/") if engine else "",
-            _propose_engine_source(engine) if engine else None,
+            _propose_engine_source(engine, headers) if engine else None,
         ),
         DataFile(judgments.absolute(), judgments_format) if judgments else None,
         DataFile(queries.absolute(), queries_format) if queries else None,
@@ -123,12 +133,15 @@ def command(
         )
 
 
-def _propose_engine_source(address: str) -> Mapping[str, Any]:
+def _propose_engine_source(address: str, headers: Sequence[str]) -> Mapping[str, Any]:
     if find_spec("urllib3") is None:
         raise IrevalError(Problem("urllib3 must be installed", "--engine", (), "pip install 'pytest-ireval[live]'"))
     from pytest_ireval.sources.live.proposal import propose_source
 
-    return propose_source(address)
+    parts = [text.partition(":") for text in headers]
+    if not all(colon and name.strip() and text.strip() for name, colon, text in parts):
+        raise click.UsageError("--header: write it as 'NAME: VALUE', such as 'Authorization: ApiKey ${API_KEY}'")
+    return propose_source(address, {name.strip(): text.strip() for name, _, text in parts})
 
 
 def _ask_for(what: str, default: str | None = None) -> tuple[Path | None, str | None]:

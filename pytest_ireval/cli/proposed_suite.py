@@ -124,7 +124,8 @@ def _format_engine_source(options: Mapping[str, Any]) -> Iterator[str]:
     yield f'  {engine}: "${{{ENGINE}:-{root}}}/{index}"'
     for option in others:
         text = yaml.safe_dump(dict([option]), sort_keys=False, default_flow_style=None, allow_unicode=True, width=120)
-        yield from (f"  {line}" for line in text.replace("$", "$$").splitlines())
+        text = text if option[0] == "headers" else text.replace("$", "$$")  # whose variables are those of the suite
+        yield from (f"  {line}" for line in text.splitlines())
 
 
 def format_judged_rules(known: SuiteFacts) -> Iterator[str]:

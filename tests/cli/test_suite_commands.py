@@ -437,6 +437,54 @@ def test_a_login_is_used_to_ask_and_stays_out_of_the_suite(engine, tmp_path, ire
     assert "a-password" not in printed.out + (tmp_path / "suites/shop.ireval.yaml").read_text(encoding="utf-8")
 
 
+def init_with_header(ireval, engine, header):
+    address = f"{engine.url}/products"
+    return ireval("init", "--engine", address, "--header", header, "--queries", "queries.tsv", "--name", "shop")
+
+
+@pytest.fixture
+def closed_engine(engine):
+    """The engine, which answers with a key alone."""
+    answer, closed = engine.respond, (401, {"error": {"reason": "missing authentication credentials"}}, {})
+    keys = ("ApiKey the-key-of-the-shop", "Bearer the-key-of-the-shop")
+    engine.respond = lambda request: answer(request) if request.headers.get("authorization") in keys else closed
+    return engine
+
+
+@pytest.mark.parametrize("kind", ["ApiKey", "Bearer"])
+def test_a_key_is_the_value_of_a_variable_which_the_suite_names(closed_engine, tmp_path, ireval, monkeypatch, kind):
+    monkeypatch.setenv("SHOP_KEY", "the-key-of-the-shop")
+
+    printed = init_with_header(ireval, closed_engine, f"Authorization: {kind} ${{SHOP_KEY}}")
+
+    assert printed.code == 0
+    path = tmp_path / "suites/shop.ireval.yaml"
+    text = path.read_text(encoding="utf-8")
+    assert f"  headers: {{Authorization: '{kind} ${{SHOP_KEY}}'}}\n" in text
+    assert "the-key" not in printed.out + printed.err + text
+    assert run_gate(load_suite(path)).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("Authorization: ApiKey ${SHOP_KEY}", "the environment variable SHOP_KEY is not set"),
+        ("Authorization: ApiKey the-key-of-the-shop", "names no variable: the suite would have the key itself"),
+        ("Authorization", "write it as 'NAME: VALUE'"),
+        ("X-Shop: de", "it says: missing authentication credentials\n"),
+        ("X-Shop: de", "--header 'Authorization: ApiKey ${API_KEY}'"),
+    ],
+)
+def test_a_header_that_gives_no_key(closed_engine, ireval, monkeypatch, header, said):
+    monkeypatch.delenv("SHOP_KEY", raising=False)
+
+    printed = init_with_header(ireval, closed_engine, header)
+
+    assert printed.code == 2
+    assert said in printed.err
+    assert "the-key" not in printed.err
+
+
 @pytest.mark.parametrize(
     ("address", "said"),
     [
