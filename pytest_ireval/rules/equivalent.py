@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.results.outcome import INTERVAL_LEVEL, SliceFigures
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.evidence import Decision, decide, is_significant, is_testable
+from pytest_ireval.rules.evidence import ChangeTest, Decision, decide, is_testable
 from pytest_ireval.rules.metric_change import MetricChange, compute_figures, measure_change
-from pytest_ireval.rules.result import RuleResult, RuleVerdict
+from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.wording import (
     describe_look,
     describe_open_judgments,
@@ -47,8 +48,7 @@ class EquivalentOptions(AlwaysEvidenceOptions, WeightedOptions):
 
 
 def _p_value(options: EquivalentOptions, context: RuleContext) -> float | None:
-    change = _measure_change(options, context)
-    return _test(change).p_moved if is_testable(options, change) else None
+    return _test_move(options, _measure_change(options, context)).p
 
 
 @rule(name="equivalent", options=EquivalentOptions, p_value=_p_value)
@@ -58,8 +58,8 @@ def equivalent(options: EquivalentOptions, context: RuleContext) -> RuleResult:
     figures = compute_figures(change)
     if figures.change is None or figures.tolerance is None:
         raise missing_figure_error(change)
-    p = _test(change).p_moved
-    decision = decide(options, change, lambda other: _check_move(options, other), two_sided=True)
+    p = _compute_equivalence(change).p_moved
+    decision = decide(options, change, partial(_test_move, options), two_sided=True)
     figures = replace(figures, p=p, adjusted=context.adjust_p(p), over=decision.verdict == "fail", two_sided=True)
     worst = list_worst_changes(context, change.values, failed=decision.verdict != "pass")
     return RuleResult(
@@ -78,27 +78,23 @@ def _measure_change(options: EquivalentOptions, context: RuleContext) -> MetricC
     return measure_change(context, options.tolerance, weighted=options.weighted, by_evidence=True)
 
 
+def _test_move(options: EquivalentOptions, change: MetricChange) -> ChangeTest:
+    if not is_testable(options, change):
+        return ChangeTest(is_allowed=not change.evidence.changed, p=None)
+    test = _compute_equivalence(change)
+    return ChangeTest(is_allowed=test.p < LEVEL, p=test.p_moved)
+
+
+def _compute_equivalence(change: MetricChange) -> Equivalence:
+    allowed = 0.0 if change.margins is None else change.margins
+    return equivalence(change.gains, allowed, weights=change.weights, clusters=change.clusters)
+
+
 def _warn_of_heavy_queries(change: MetricChange) -> tuple[str, ...]:
     """Measured by ``benchmarks/weights.py``: where few queries move, the heavy ones show too little of the spread."""
     if change.weights is None or not change.weighting.is_decided_by_few:
         return ()
     return ("few queries hold most of the weight: up to 10% of changes as large as the tolerance pass, not 5%",)
-
-
-def _test(change: MetricChange) -> Equivalence:
-    allowed = 0.0 if change.margins is None else change.margins
-    return equivalence(change.gains, allowed, weights=change.weights, clusters=change.clusters)
-
-
-def _check_move(options: EquivalentOptions, change: MetricChange) -> RuleVerdict:
-    if not change.evidence.changed:
-        return "pass"
-    if change.effective_size < options.query_minimum:
-        return "inconclusive"
-    test = _test(change)
-    if test.p < LEVEL:
-        return "pass"
-    return "fail" if is_significant(options, change.context, test.p_moved, change.effective_size) else "inconclusive"
 
 
 def _describe(options: EquivalentOptions, change: MetricChange, figures: SliceFigures, decision: Decision) -> str:
@@ -126,5 +122,5 @@ def _format_interval(change: MetricChange, figures: SliceFigures) -> str:
         return ""
     low, high = f"{figures.low:+.3f}", f"{figures.high:+.3f}"
     if change.compares_ratios:
-        low, high = (f"{100 * end / change.baseline_mean:+.1f}%" for end in (figures.low, figures.high))
+        low, high = (f"{100 * end / change.baseline_figure:+.1f}%" for end in (figures.low, figures.high))
     return f" ({INTERVAL_LEVEL:.0%} interval {low} to {high})"

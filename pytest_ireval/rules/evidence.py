@@ -8,7 +8,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.metric_change import MetricChange
 from pytest_ireval.rules.result import RuleVerdict
 from pytest_ireval.sides.unjudged_effect import UnjudgedEffect
@@ -31,6 +30,15 @@ class RelabeledChange:
     effect: UnjudgedEffect
 
 
+class ChangeTest(NamedTuple):
+    """What a rule finds in a change, under the present judgments or others; the verdict is made of it alone."""
+
+    is_allowed: bool
+    """True if the rule allows the change."""
+    p: float | None
+    """The chance of such a change if nothing had changed for the worse; None where queries are too few to test."""
+
+
 class Decision(NamedTuple):
     """A verdict, and what it leaves open."""
 
@@ -51,15 +59,22 @@ class Decision(NamedTuple):
 def decide(
     options: AlwaysEvidenceOptions,
     change: MetricChange,
-    check: Callable[[MetricChange], RuleVerdict],
+    test: Callable[[MetricChange], ChangeTest],
     *,
     two_sided: bool = False,
 ) -> Decision:
-    """Decide by ``check``, which sees a change under the present judgments or others.
+    """Decide by the test of a rule, the one that also gives the gate its p.
 
     A failure that judgments of unjudged documents could undo is inconclusive. It stands if it is one without those
     documents, or under the labels that are mildest for it.
     """
+
+    def check(changed: MetricChange) -> RuleVerdict:
+        is_allowed, p = test(changed)
+        if is_allowed:
+            return "pass"
+        return "fail" if p is not None and change.context.adjust_p(p) < LEVEL else "inconclusive"
+
     verdict = check(change)
     undecided: RuleVerdict = "fail" if options.on_inconclusive == "fail" else "inconclusive"
     if verdict == "inconclusive":
@@ -82,11 +97,6 @@ def decide(
 def is_testable(options: AlwaysEvidenceOptions, change: MetricChange) -> bool:
     """Tell whether there is a mean of enough queries for a test."""
     return change.has_testable_mean and change.effective_size >= options.query_minimum
-
-
-def is_significant(options: AlwaysEvidenceOptions, context: RuleContext, p: float, size: float) -> bool:
-    """Tell whether enough queries show more than chance does, corrected for the other checks of the suite."""
-    return size >= options.query_minimum and context.adjust_p(p) < LEVEL
 
 
 def relabel_unjudged(change: MetricChange) -> RelabeledChange | None:

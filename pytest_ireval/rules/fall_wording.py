@@ -1,4 +1,4 @@
-"""The sentences of ``no_regression``: its headline, its notes and its statistics."""
+"""The words of ``no_regression``: its headline, its sentence and its facts."""
 
 from __future__ import annotations
 
@@ -6,25 +6,22 @@ from collections.abc import Iterator
 
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.drift import list_losses
 from pytest_ireval.rules.evidence import Decision, RelabeledChange, relabel_unjudged
 from pytest_ireval.rules.metric_change import MetricChange
 from pytest_ireval.rules.wording import (
     describe_doubt,
-    describe_look,
     describe_open_judgments,
-    describe_units,
     explain_doubt,
     explain_few,
     format_metric,
     format_move,
     format_needed,
     format_slice,
-    warn_of_many_looks,
 )
+from pytest_ireval.sides.accepted_chain import AcceptedChain, AcceptedChange
 from pytest_ireval.suite.options import EvidenceOptions
 from pytest_ireval.suite.quantities import Tolerance
-from pytest_ireval.words import format_count
+from pytest_ireval.words import format_count, format_percent
 
 LOW_BASELINE = 0.05
 """Below this, a share of the baseline is less than noise."""
@@ -53,36 +50,51 @@ def describe_fall(context: RuleContext, figures: SliceFigures, limit: Tolerance,
     return f"{format_metric(context, figures)} {moved}{format_slice(context)} ({limit_in_words})"
 
 
-def list_notes(
-    options: EvidenceOptions, change: MetricChange, figures: SliceFigures, decision: Decision
-) -> Iterator[str]:
-    """The losses of accepted changes, the low baseline, what unjudged documents could change, the number of looks."""
-    yield from list_losses(change, figures)
-    if decision.verdict != "pass" or not options.by_evidence:
-        yield from _warn_of_low_baseline(change, figures)
-    if decision.verdict != "pass" and change.context.metric.aggregate == "mean":
-        yield from _describe_bounds(change, decision.relabeled or relabel_unjudged(change))
-    if options.by_evidence and figures.p is not None:
-        yield from warn_of_many_looks(change.context)
+def describe_drift(change: MetricChange, figures: SliceFigures) -> str:
+    """The joint loss of accepted changes; empty without accepted changes since the anchor, or without a loss."""
+    chain, relative = _find_losing_chain(change, figures), figures.relative
+    if chain is None or relative is None:
+        return ""
+    lost = "lost" if change.context.sign > 0 else "added"
+    this = " and this one" if chain.is_changed else ""
+    origin = "" if change.context.baseline is None else change.context.baseline.origin
+    changes, share = format_count(len(chain.accepted), "accepted change"), format_percent(abs(relative))
+    text = f"Since {origin}, {changes}{this} {lost} {share}"
+    together = " together" if len(chain.accepted) + chain.is_changed > 1 else ""
+    return f"{text}{together}."
 
 
-def list_statistics(change: MetricChange, figures: SliceFigures) -> Iterator[str]:
-    """The level of this look, and what the evidence is about."""
-    if figures.p is not None:
-        yield from describe_look(change.context)
-    yield from describe_units(change)
+def list_losses(change: MetricChange, figures: SliceFigures) -> Iterator[str]:
+    """The accepted changes that lost most, and those without figures."""
+    chain, baseline = _find_losing_chain(change, figures), figures.baseline
+    if chain is None:
+        return
+    sign = change.context.sign
+    known = [(sign * accepted.step.change, accepted) for accepted in chain.accepted if accepted.step is not None]
+    losses = sorted(
+        ((loss, accepted) for loss, accepted in known if loss < 0), key=lambda pair: (pair[0], pair[1].date)
+    )
+    if losses and baseline:
+        named = [_format_acceptance(accepted, sign * loss / abs(baseline)) for loss, accepted in losses[:3]]
+        yield f"largest accepted losses: {'; '.join(named)}" if sign > 0 else f"largest rises: {'; '.join(named)}"
+    if chain.missing_figure_count:
+        verb = "keeps" if chain.missing_figure_count == 1 else "keep"
+        changes = format_count(len(chain.accepted), "accepted change")
+        yield f"{chain.missing_figure_count} of {changes} {verb} no figures of this mean"
 
 
-def _warn_of_low_baseline(change: MetricChange, figures: SliceFigures) -> Iterator[str]:
+def warn_of_low_baseline(tolerance: Tolerance, figures: SliceFigures) -> Iterator[str]:
     """A line if the tolerance is a share of nearly nothing."""
-    tolerance = change.tolerance
-    if tolerance and tolerance.relative and figures.baseline is not None and abs(figures.baseline) < LOW_BASELINE:
+    if tolerance.relative and figures.baseline is not None and abs(figures.baseline) < LOW_BASELINE:
         noise = "a share of such a small value is noise; write tolerance: {absolute: …}"
         yield f"the baseline is {figures.baseline:.4f}: {noise}"
 
 
-def _describe_bounds(change: MetricChange, relabeled: RelabeledChange | None) -> Iterator[str]:
+def describe_bounds(change: MetricChange, relabeled: RelabeledChange | None = None) -> Iterator[str]:
     """The least and the most change that judging the unjudged documents could lead to."""
+    if change.context.metric.aggregate != "mean":
+        return
+    relabeled = relabeled or relabel_unjudged(change)
     if relabeled is None:
         return
     sign, count, exactly = change.context.sign, relabeled.document_count, "" if relabeled.effect.exact else "about "
@@ -102,3 +114,17 @@ def _describe_condensed(change: MetricChange, relabeled: RelabeledChange) -> str
         return "no list has a judged document"
     left = "" if size == change.gains.size else f", on the {format_count(size, unit)} that have some,"
     return f"with judged documents alone{left} it is {-change.context.sign * condensed.fall + 0.0:+.3f}"
+
+
+def _find_losing_chain(change: MetricChange, figures: SliceFigures) -> AcceptedChain | None:
+    """The changes since the anchor, if any was accepted and the metric is worse than in the anchor."""
+    chain, relative = change.context.chain, figures.relative
+    if chain is None or not chain.accepted or relative is None:
+        return None
+    return chain if change.context.sign * relative < 0 else None
+
+
+def _format_acceptance(change: AcceptedChange, relative: float) -> str:
+    """``2026-03-14 synonyms v2 -0.6%``."""
+    sign = "-" if relative < 0 else "+"
+    return " ".join(filter(None, (change.date[:10], change.reason, f"{sign}{format_percent(abs(relative))}")))

@@ -19,22 +19,22 @@ DEFAULT_IN_WORDS = (
 )
 
 
-def choose_hard_limit(written: Tolerance | None, change: MetricChange, *, against_anchor: bool) -> Tolerance | None:
+def choose_hard_limit(
+    written: Tolerance | None, tolerance: Tolerance, change: MetricChange, *, against_anchor: bool
+) -> Tolerance | None:
     """The hard limit that the rule names, or the default; None where there is none."""
-    if not change.by_evidence or change.tolerance is None:
-        return None
-    limit, baseline = written, change.baseline_mean
+    limit, baseline = written, change.baseline_figure
     # Harmless changes since a release add up, so there is no default against an anchor.
     if limit is None and not against_anchor:
         room = distance_to_worst(change.context.metric, baseline)
-        limit = default_hard_limit(change.tolerance, baseline, room, change.effective_size)
+        limit = default_hard_limit(tolerance, baseline, room, change.effective_size)
     # A share of a baseline of 0 is 0, which every fall exceeds: it limits nothing.
     return limit if limit is not None and limit.allowed(baseline) else None
 
 
 def is_beyond(limit: Tolerance, change: MetricChange) -> bool:
     """Tell whether the metric fell by more; a tolerance in another unit may be larger, and then counts."""
-    return change.fell_beyond(max(limit.allowed(change.baseline_mean), change.allowed_fall or 0.0))
+    return change.fell_beyond(max(limit.allowed(change.baseline_figure), change.allowed_fall or 0.0))
 
 
 def default_hard_limit(tolerance: Tolerance, baseline: float, room: float | None, queries: float) -> Tolerance:

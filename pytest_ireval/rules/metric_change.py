@@ -107,32 +107,34 @@ class MetricChange:
         return aggregate_values(values, self.context.metric.aggregate)
 
     @cached_property
-    def baseline_mean(self) -> float:
-        """The mean of the baseline, which is geometric where ratios are compared; 0 without values."""
-        if self.compares_ratios:
-            return self.compute_figure(self.values.baseline) or 0.0
-        return weighted_mean(self.values.baseline, self.weights) if self.values.baseline.size else 0.0
+    def baseline_figure(self) -> float:
+        """The figure of the baseline, of which a tolerance may be a share; 0 without values."""
+        return self.compute_figure(self.values.baseline) or 0.0
 
     @property
     def fall(self) -> float:
         """How far the figure got worse, in its own unit; below 0 it got better."""
         if self.assumed_gains is not None:
             return -weighted_mean(self.assumed_gains, self.weights)
-        current, baseline = self.compute_figure(self.values.current), self.compute_figure(self.values.baseline)
-        return -self.context.sign * ((current or 0.0) - (baseline or 0.0))
+        return -self.context.sign * ((self.compute_figure(self.values.current) or 0.0) - self.baseline_figure)
 
     def fell_beyond(self, allowed: float) -> bool:
         """Tell whether the figure fell by more than this, and not by rounding alone."""
-        return self.fall > allowed + ROUNDING * max(1.0, abs(self.baseline_mean))
+        return self.fall > allowed + ROUNDING * max(1.0, abs(self.baseline_figure))
+
+    @property
+    def is_within_tolerance(self) -> bool:
+        """True if the figure fell by no more than the tolerance allows."""
+        return not self.fell_beyond(self.allowed_fall or 0.0)
 
     @property
     def allowed_fall(self) -> float | None:
-        """The allowed fall of the figure."""
-        return None if self.tolerance is None else self.tolerance.allowed(self.baseline_mean)
+        """The fall that the tolerance allows, in the unit of the figure."""
+        return None if self.tolerance is None else self.tolerance.allowed(self.baseline_figure)
 
     @property
-    def allowed_loss(self) -> float | None:
-        """The allowed fall in the unit of the gains: of ratios a logarithm."""
+    def allowed_fall_of_gains(self) -> float | None:
+        """The same in the unit of the gains: of ratios a logarithm."""
         if self.tolerance is None or not self.compares_ratios:
             return self.allowed_fall
         return -self.context.sign * math.log1p(-self.context.sign * self.tolerance.relative)
@@ -143,15 +145,15 @@ class MetricChange:
         if self.tolerance is None:
             return None
         if self.compares_ratios:
-            return np.full(self.gains.size, self.allowed_loss or 0.0)
-        toward = 1.0 if self.baseline_mean >= 0 else -1.0
+            return np.full(self.gains.size, self.allowed_fall_of_gains or 0.0)
+        toward = 1.0 if self.baseline_figure >= 0 else -1.0
         margins: Floats = self.tolerance.relative * toward * self.values.baseline + self.tolerance.absolute
         return margins
 
     def to_figure_change(self, gain: float) -> float:
         """The change of the figure with this mean gain."""
         sign = self.context.sign
-        return self.baseline_mean * math.expm1(sign * gain) if self.compares_ratios else sign * gain
+        return self.baseline_figure * math.expm1(sign * gain) if self.compares_ratios else sign * gain
 
     @cached_property
     def evidence(self) -> MeanEvidence:
@@ -215,7 +217,8 @@ def compute_figures(change: MetricChange) -> SliceFigures:
     )
     if not change.has_testable_mean or not gains.any():
         return figures
-    evidence, allowed = change.evidence, change.allowed_loss if figures.tolerance is not None else None
+    evidence = change.evidence
+    allowed = change.allowed_fall_of_gains if figures.tolerance is not None else None
     ends = sorted((change.to_figure_change(evidence.low), change.to_figure_change(evidence.high)))
     low, high = ends if _has_interval(evidence) else (None, None)
     smallest = resolution(evidence.sd, evidence.queries)
@@ -227,7 +230,7 @@ def compute_figures(change: MetricChange) -> SliceFigures:
         p=evidence.p_worse,
         resolution=None if smallest is None else abs(change.to_figure_change(-smallest)),
         false_alarm=None if allowed is None else false_alarm(allowed, evidence.sd, evidence.queries),
-        needed=count_needed_queries(change, allowed, LEVEL) if allowed else None,
+        needed=count_needed_queries(change),
         effective=None if change.weights is None else evidence.effective,
         room=None if figures.baseline is None else distance_to_worst(context.metric, figures.baseline),
     )
@@ -240,10 +243,10 @@ def _has_interval(evidence: MeanEvidence) -> bool:
     return evidence.high >= 0 or evidence.p_worse < LEVEL
 
 
-def count_needed_queries(change: MetricChange, loss: float, level: float) -> int | None:
-    """How many queries such as these, with as many among them that have no weight, show a loss at a level."""
-    evidence = change.evidence
-    weighted_queries = queries_needed(evidence.sd, loss, level)
+def count_needed_queries(change: MetricChange, level: float = LEVEL) -> int | None:
+    """How many queries such as these, with as many among them that have no weight, show a fall of the tolerance."""
+    evidence, allowed = change.evidence, change.allowed_fall_of_gains
+    weighted_queries = queries_needed(evidence.sd, allowed, level) if allowed else None
     return None if weighted_queries is None else math.ceil(weighted_queries * change.gains.size / evidence.queries)
 
 

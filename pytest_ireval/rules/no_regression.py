@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from pydantic import Field, model_validator
 
@@ -11,13 +12,19 @@ from pytest_ireval.errors import SuiteError
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.drift import describe_drift
-from pytest_ireval.rules.evidence import Decision, decide, is_significant, is_testable
-from pytest_ireval.rules.fall_wording import describe_decision, describe_fall, list_notes, list_statistics
+from pytest_ireval.rules.evidence import ChangeTest, Decision, decide, is_testable
+from pytest_ireval.rules.fall_wording import (
+    describe_bounds,
+    describe_decision,
+    describe_drift,
+    describe_fall,
+    list_losses,
+    warn_of_low_baseline,
+)
 from pytest_ireval.rules.hard_limit import DEFAULT_IN_WORDS, choose_hard_limit, is_beyond
 from pytest_ireval.rules.metric_change import MetricChange, compute_figures, count_needed_queries, measure_change
-from pytest_ireval.rules.result import RuleResult, RuleVerdict
-from pytest_ireval.rules.wording import missing_figure_error
+from pytest_ireval.rules.result import RuleResult
+from pytest_ireval.rules.wording import describe_look, describe_units, missing_figure_error, warn_of_many_looks
 from pytest_ireval.rules.worst_queries import describe_worse_queries, list_worst_changes
 from pytest_ireval.sides.slices import WHOLE, slice_where
 from pytest_ireval.statistics.resolution import LEVEL
@@ -84,104 +91,108 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
 
 
 def _p_value(options: NoRegressionOptions, context: RuleContext) -> float | None:
-    """The p of a fall, if evidence decides."""
-    tolerance = options.tolerance.of(context.slice.value)
-    if not options.by_evidence or tolerance is None:
-        return None
-    change = _measure_change(options, context, tolerance)
-    return change.evidence.p_worse if is_testable(options, change) else None
+    return _test_fall(options, _measure_change(options, context)).p if options.by_evidence else None
 
 
 @rule(name="no_regression", options=NoRegressionOptions, p_value=_p_value)
 def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleResult:
     """A metric does not fall below the baseline by more than a tolerance."""
-    tolerance = options.tolerance.of(context.slice.value)
-    if tolerance is None:
-        raise SuiteError(f"no tolerance is given for {options.per}={context.slice.value}, and no default")
-    change = _measure_change(options, context, tolerance)
+    change = _measure_change(options, context)
     figures = compute_figures(change)
-    if figures.baseline is None or figures.now is None or figures.tolerance is None:
+    if figures.change is None or figures.tolerance is None:
         raise missing_figure_error(change)
-    hard_limit = choose_hard_limit(options.hard_limit, change, against_anchor=options.against.anchored)
-    is_hard_limit_broken = hard_limit is not None and is_beyond(hard_limit, change)
-    decision = _decide(options, change, is_hard_limit_broken=is_hard_limit_broken)
-    figures = _complete_figures(options, figures, change, decision)
-    if hard_limit is not None and is_hard_limit_broken:
-        headline = describe_fall(context, figures, hard_limit, f"hard limit {hard_limit}")
+    if options.by_evidence:
+        result = _check_by_evidence(options, change, figures)
     else:
-        headline = describe_decision(options, change, tolerance, figures, decision)
-    worst = list_worst_changes(context, change.values, failed=decision.verdict != "pass")
+        result = _check_observed(options, change, figures)
+    worst = list_worst_changes(context, change.values, failed=result.verdict != "pass")
     sentences = describe_drift(change, figures), describe_worse_queries(context, figures, worst)
-    return RuleResult(
-        decision.verdict,
-        headline,
-        figures=(figures, *_compare_other_slices(options, context)),
+    return replace(
+        result,
+        figures=(*result.figures, *_compare_other_slices(options, context)),
         queries=worst.queries,
         more_queries=worst.omitted_count,
-        numbers=_list_numbers(options, change, hard_limit),
         sentence=" ".join(filter(None, sentences)),
-        facts=tuple(list_notes(options, change, figures, decision)),
-        statistics=tuple(list_statistics(change, figures)) if options.by_evidence else (),
     )
 
 
-def _decide(options: NoRegressionOptions, change: MetricChange, *, is_hard_limit_broken: bool) -> Decision:
-    if not options.by_evidence:
-        return Decision("fail" if change.fell_beyond(change.allowed_fall or 0.0) else "pass")
-    if is_hard_limit_broken:
+def _check_observed(options: NoRegressionOptions, change: MetricChange, figures: SliceFigures) -> RuleResult:
+    """Fail if the figure fell by more than the tolerance."""
+    failed, tolerance = not change.is_within_tolerance, _find_tolerance(options, change.context)
+    facts = [*list_losses(change, figures), *warn_of_low_baseline(tolerance, figures)]
+    if failed:
+        facts += describe_bounds(change)
+    return RuleResult(
+        "fail" if failed else "pass",
+        describe_fall(change.context, figures, tolerance, f"tolerance {tolerance}"),
+        figures=(replace(figures, over=failed),),
+        facts=tuple(facts),
+    )
+
+
+def _check_by_evidence(options: NoRegressionOptions, change: MetricChange, figures: SliceFigures) -> RuleResult:
+    """Fail if the figure fell by more than the tolerance and chance does not explain that, or beyond the hard limit."""
+    context, tolerance, p = change.context, _find_tolerance(options, change.context), change.evidence.p_worse
+    # Each of many checks is tested at a lower level, which takes more queries.
+    needed = None if figures.needed is None else count_needed_queries(change, LEVEL / context.correction)
+    figures = replace(figures, adjusted=context.adjust_p(p), needed=needed)
+    hard_limit = choose_hard_limit(options.hard_limit, tolerance, change, against_anchor=options.against.anchored)
+    if hard_limit is not None and is_beyond(hard_limit, change):
         # So large a fall is red even where chance, or judgments still to come, could explain it.
-        return Decision("fail")
-    return decide(options, change, lambda other: _check_fall(options, other))
+        decision = Decision("fail")
+        headline = describe_fall(context, figures, hard_limit, f"hard limit {hard_limit}")
+    else:
+        decision = decide(options, change, partial(_test_fall, options))
+        headline = describe_decision(options, change, tolerance, figures, decision)
+    facts = [*list_losses(change, figures)]
+    if decision.verdict != "pass":
+        facts += warn_of_low_baseline(tolerance, figures)
+        facts += describe_bounds(change, decision.relabeled)
+    if figures.p is not None:
+        facts += warn_of_many_looks(context)
+    limits = {} if hard_limit is None else {"hard_limit": hard_limit.allowed(change.baseline_figure)}
+    return RuleResult(
+        decision.verdict,
+        headline,
+        figures=(replace(figures, over=decision.verdict == "fail"),),
+        numbers={"p": p, **limits},
+        facts=tuple(facts),
+        statistics=(*(describe_look(context) if figures.p is not None else ()), *describe_units(change)),
+    )
 
 
-def _complete_figures(
-    options: NoRegressionOptions, figures: SliceFigures, change: MetricChange, decision: Decision
-) -> SliceFigures:
-    """The figures with the decision, and with what the correction for the suite's other checks changes."""
-    is_failure = decision.verdict == "fail"
-    if not options.by_evidence:
-        return replace(figures, over=is_failure)
-    context, needed = change.context, figures.needed
-    if context.correction > 1 and needed is not None and change.allowed_loss:
-        # Each of many checks is tested at a lower level, which takes more queries.
-        needed = count_needed_queries(change, change.allowed_loss, LEVEL / context.correction)
-    return replace(figures, over=is_failure, adjusted=context.adjust_p(change.evidence.p_worse), needed=needed)
+def _test_fall(options: NoRegressionOptions, change: MetricChange) -> ChangeTest:
+    """The test of a fall, without the hard limit."""
+    p = change.evidence.p_worse if is_testable(options, change) else None
+    return ChangeTest(change.is_within_tolerance, p)
 
 
-def _measure_change(options: NoRegressionOptions, context: RuleContext, tolerance: Tolerance | None) -> MetricChange:
+def _measure_change(options: NoRegressionOptions, context: RuleContext) -> MetricChange:
+    tolerance = _find_tolerance(options, context)
     return measure_change(context, tolerance, weighted=options.weighted, by_evidence=options.by_evidence)
 
 
-def _check_fall(options: NoRegressionOptions, change: MetricChange) -> RuleVerdict:
-    """The verdict by evidence, without a hard limit."""
-    if not change.fell_beyond(change.allowed_fall or 0.0):
-        return "pass"
-    p, size = change.evidence.p_worse, change.effective_size
-    return "fail" if is_significant(options, change.context, p, size) else "inconclusive"
-
-
-def _list_numbers(options: NoRegressionOptions, change: MetricChange, hard_limit: Tolerance | None) -> dict[str, float]:
-    if not options.by_evidence:
-        return {}
-    numbers = {"p": change.evidence.p_worse}
-    if hard_limit is not None:
-        numbers["hard_limit"] = hard_limit.allowed(change.baseline_mean)
-    return numbers
+def _find_tolerance(options: NoRegressionOptions, context: RuleContext) -> Tolerance:
+    tolerance = options.tolerance.of(context.slice.value)
+    if tolerance is None:
+        raise SuiteError(f"no tolerance is given for {options.per}={context.slice.value}, and no default")
+    return tolerance
 
 
 def _compare_other_slices(options: NoRegressionOptions, context: RuleContext) -> Iterator[SliceFigures]:
     """All queries, and the other slices of the same column."""
-
-    def compare(other: RuleContext) -> SliceFigures:
-        compared = (other.population, other.baseline, str(other.metric), other.slice)
-        key = ("figures of a slice", *compared, options.weighted, options.by_evidence)
-        # Remembered, so that a column of many values is not compared again for each of them.
-        return other.current.remember(key, lambda: compute_figures(_measure_change(options, other, None)))
-
-    if context.slice.conditions:
-        yield compare(replace(context, slice=WHOLE))
+    slices = [WHOLE]
     if options.per:
         within = slice_where(options.where)
-        for part in within.split(context.population.queries, options.per, options.traits.tolerances):
-            if part != context.slice:
-                yield compare(replace(context, slice=part))
+        slices += within.split(context.population.queries, options.per, options.traits.tolerances)
+
+    def compute(other: RuleContext) -> SliceFigures:
+        return compute_figures(measure_change(other, weighted=options.weighted, by_evidence=options.by_evidence))
+
+    for slice_ in slices:
+        if slice_ != context.slice:
+            other = replace(context, slice=slice_)
+            compared = (context.population, context.baseline, str(context.metric), slice_)
+            key = ("figures of a slice", *compared, options.weighted, options.by_evidence)
+            # Remembered, so that a column of many values is not compared again for each of them.
+            yield context.current.remember(key, partial(compute, other))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -12,9 +13,9 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.evidence import Decision, decide, is_significant
+from pytest_ireval.rules.evidence import ChangeTest, Decision, decide
 from pytest_ireval.rules.metric_change import MetricChange, compute_figures, measure_change
-from pytest_ireval.rules.result import RuleResult, RuleVerdict
+from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.wording import (
     describe_doubt,
     describe_look,
@@ -98,11 +99,7 @@ class Tail(NamedTuple):
 
 
 def _p_value(options: WorsenedOptions, context: RuleContext) -> float | None:
-    """The p of the surplus of losses over gains, if evidence decides."""
-    if not options.by_evidence:
-        return None
-    tail = _count_tail(options, measure_change(context))
-    return tail.p if tail.effective_size >= options.query_minimum else None
+    return _test_tail(options, measure_change(context)).p if options.by_evidence else None
 
 
 @rule(name="worsened", options=WorsenedOptions, p_value=_p_value)
@@ -110,11 +107,10 @@ def worsened(options: WorsenedOptions, context: RuleContext) -> RuleResult:
     """Limit how many queries drop by more than a threshold."""
     change = measure_change(context)
     tail = _count_tail(options, change)
-
-    def check(other: MetricChange) -> RuleVerdict:
-        return _check_tail(options, context, tail if other is change else _count_tail(options, other))
-
-    decision = decide(options, change, check) if options.by_evidence else Decision(check(change))
+    if options.by_evidence:
+        decision = decide(options, change, partial(_test_tail, options))
+    else:
+        decision = Decision("pass" if _is_allowed(options, tail) else "fail")
     worst = list_worst_changes(context, change.values, failed=decision.verdict != "pass", least=options.by_more_than)
     allowed = {} if options.at_most is None else {"allowed": options.at_most.of(tail.queries)}
     return RuleResult(
@@ -137,13 +133,14 @@ def _count_tail(options: WorsenedOptions, change: MetricChange) -> Tail:
     return Tail(test.losses, test.gains, test.p, size, weighting(None, size, clusters).effective)
 
 
-def _check_tail(options: WorsenedOptions, context: RuleContext, tail: Tail) -> RuleVerdict:
+def _is_allowed(options: WorsenedOptions, tail: Tail) -> bool:
     at_most = Amount(tail.gains) if options.at_most is None else options.at_most
-    if at_most.allows(tail.losses, tail.queries):
-        return "pass"
-    if not options.by_evidence:
-        return "fail"
-    return "fail" if is_significant(options, context, tail.p, tail.effective_size) else "inconclusive"
+    return at_most.allows(tail.losses, tail.queries)
+
+
+def _test_tail(options: WorsenedOptions, change: MetricChange) -> ChangeTest:
+    tail = _count_tail(options, change)
+    return ChangeTest(_is_allowed(options, tail), tail.p if tail.effective_size >= options.query_minimum else None)
 
 
 def _describe(options: WorsenedOptions, change: MetricChange, tail: Tail, decision: Decision) -> str:
@@ -167,7 +164,7 @@ def _describe(options: WorsenedOptions, change: MetricChange, tail: Tail, decisi
     elif tail.effective_size < options.query_minimum:
         reason = explain_few(options, change)
     else:
-        reason = f"{format_size(change)} are too few to rule out chance{_format_needed_queries(context, tail)}"
+        reason = f"{format_size(change)} are too few to rule out chance{_format_needed_queries(change, tail)}"
     return f"{much_worse}: {describe_doubt(decision, reason)}"
 
 
@@ -180,11 +177,16 @@ def _list_limits(options: WorsenedOptions, context: RuleContext, tail: Tail, dec
         yield "statistically significant"
 
 
-def _format_needed_queries(context: RuleContext, tail: Tail) -> str:
-    """``; about 70 would be enough`` to show it, if more of them lost and gained in proportion."""
+def _format_needed_queries(change: MetricChange, tail: Tail) -> str:
+    """``; about 70 would be enough`` to show it, if more of them lost and gained in proportion.
+
+    Empty for queries in clusters: more queries of the same intents would show no more.
+    """
+    if change.cluster_count is not None:
+        return ""
     for times in np.geomspace(1.1, MOST_TIMES, 70).tolist():
         losses, gains = round(times * tail.losses), round(times * tail.gains)
-        if context.adjust_p(heads_at_most(gains, losses + gains)) < LEVEL:
+        if change.context.adjust_p(heads_at_most(gains, losses + gains)) < LEVEL:
             return f"; about {round_estimate(math.ceil(times * tail.queries)):,} would be enough"
     return ""
 

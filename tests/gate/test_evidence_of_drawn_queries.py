@@ -99,6 +99,14 @@ def test_few_clusters_that_changed_cannot_fail(tmp_path):
     assert town.gate(TAILS, weight=None)["worsened::RR_10"].verdict == "fail"
 
 
+def test_how_many_queries_would_be_enough_is_not_said_of_losses_in_clusters(tmp_path):
+    town = make_town(tmp_path, (SAME, 46), (LOSS, 4), intents=groups_of(2, 50))
+
+    plain, clustered = (town.only(TAILS, **more).headline for more in ({"weight": None}, CLUSTER))
+    assert plain.endswith("50 queries are too few to rule out chance; about 61 would be enough")
+    assert clustered.endswith("50 queries in 25 clusters are too few to rule out chance")
+
+
 def test_neither_the_order_of_rows_nor_names_of_clusters_change_a_digit(tmp_path):
     kinds = (SAME, 170), (LOSS, 18), (GAIN, 12)
     plain = make_town(tmp_path / "a", *kinds, intents=groups_of(5, 200)).only(BY_EVIDENCE, **CLUSTER)

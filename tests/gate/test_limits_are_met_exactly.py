@@ -103,6 +103,15 @@ def test_a_mean_at_the_limit_is_not_beyond_it(verdict_of, limit, verdict):
     assert verdict_of(f'threshold: {{P@1: "{limit}"}}') == ("pass", verdict)
 
 
+@pytest.mark.parametrize(("tolerance", "verdict"), [("10%", "pass"), ("9%", "fail")])
+def test_a_tolerance_is_a_share_of_the_figure_where_that_is_a_sum(shop, verdict_of, tolerance, verdict):
+    (shop.path / "before.txt").write_text((shop.path / "rankings.txt").read_text())
+    shop.rankings["q01"] = ["q01-x"]
+    shop.write()
+    rule = f"no_regression: {{metric: NumRelRet, tolerance: {tolerance}, against: {{run: before.txt}}}}"
+    assert verdict_of(rule) == ("pass", verdict)  # one of ten queries, which have as many relevant documents each
+
+
 @pytest.mark.parametrize(("depth", "verdict"), [(3, "pass"), (2, "fail")])
 def test_a_document_below_the_depth_does_not_count(verdict_of, shop, depth, verdict):
     shop.change(("depth: 10", f"depth: {depth}"), ("metrics: [nDCG@10, P@3]", "metrics: [SetR]"))
