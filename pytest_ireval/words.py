@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 MAX_DECIMALS = 9
@@ -74,6 +75,14 @@ def format_some(names: Sequence[str]) -> str:
     """The first of many names, and the number of the others."""
     more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
     return ", ".join(map(repr, names[:SHOWN_NAMES])) + more
+
+
+PLACEHOLDER = re.compile(r"[\W_]*(?:reason|todo|tbd|fixme|why)?[\W_]*", re.IGNORECASE)
+
+
+def is_placeholder(reason: str) -> bool:
+    """Tell whether it is what a command or a template has where a reason is to be written."""
+    return PLACEHOLDER.fullmatch(reason) is not None
 
 
 def describe_contradicted_ranks(count: int, rankings: int) -> str:

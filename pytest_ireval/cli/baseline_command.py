@@ -42,7 +42,7 @@ from pytest_ireval.suite.finding import NOT_ENTERED, may_be_suite
 from pytest_ireval.suite.loading import list_suite_names
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.text_table import escape_unprintable
-from pytest_ireval.words import format_count
+from pytest_ireval.words import format_count, is_placeholder
 
 
 @click.group(name="baseline")
@@ -119,8 +119,8 @@ def _anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
     suites has no baseline, none is pinned.
     """
     reason = reason.strip()
-    if not reason:
-        raise click.UsageError('--reason is empty: name the release, for example --reason "release 4.2"')
+    if is_placeholder(reason):
+        raise click.UsageError(f'--reason "{reason}" is no reason: name the release, for example "release 4.2"')
     pinned = _read_baselines(load_chosen_suites(paths, named))
     date = format_moment(read_clock())
     for suite, baseline in pinned:

@@ -7,6 +7,7 @@ import re
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, TypedDict, get_args
 
 from pytest_ireval.errors import MetricError, did_you_mean
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from pytest_ireval.data.judged import JudgedRankings
 
     Batch = Callable[Concatenate[JudgedRankings, ...], NDArray[np.float64]]
+
+__tracebackhide__ = methodcaller("errisinstance", MetricError)
+"""pytest then shows the line of a user's file that makes a metric, and none of the frames behind it."""
 
 
 Need = Literal[

@@ -11,9 +11,13 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
+from operator import methodcaller
 from typing import Annotated, Any, Literal
 
 from pytest_ireval.errors import MetricError, did_you_mean
+
+__tracebackhide__ = methodcaller("errisinstance", MetricError)
+"""pytest then shows the line of a user's file that makes a metric, and none of the frames behind it."""
 
 REQUIRED: Any = inspect.Parameter.empty
 """The default of a parameter that has none."""
@@ -205,10 +209,9 @@ def _make_parameter(function: Callable[..., Any], name: str, hint: Any, default:
             raise MetricError(f"{_name_function(function)}: the choices of {name!r} must be text")
     kind = KINDS.get(typing.get_origin(hint) or hint)
     if kind is None:
-        raise MetricError(
-            f"{_name_function(function)}: the type of {name!r} must be int, float, bool, str, Literal[…] "
-            f"or dict[float, float], each of them optionally with None; it is {hint!r}"
-        )
+        wrong = f"the type of {name!r} is {hint!r}" if hint is not None else f"{name!r} has no type"
+        allowed = "int, float, bool, str, Literal[…] or dict[float, float], each of them optionally with None"
+        raise MetricError(f"{_name_function(function)}: {wrong}: write {name}: int, or another of {allowed}")
     parameter = Parameter(name, kind, REQUIRED, choices, optional, about)
     try:
         return parameter if default is REQUIRED else replace(parameter, default=parameter.check(default))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import methodcaller
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Concatenate, SupportsFloat, cast
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from pytest_ireval.metrics.metric import Batch, MetricKeywords
 
     OfOneRanking = Callable[Concatenate["Ranking", ...], SupportsFloat]
+
+__tracebackhide__ = methodcaller("errisinstance", MetricError)
+"""pytest then shows the line of a user's file that makes a metric, and none of the frames behind it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pytest_ireval.data.formats.reader import CONTENTS, Reader
 from pytest_ireval.entry_points import normalize_distribution
-from pytest_ireval.errors import PluginError
+from pytest_ireval.errors import PluginError, Problem
 from pytest_ireval.metrics.catalog import CatalogEntry, MetricCatalog, MetricResolver, make_entry
 from pytest_ireval.metrics.elsewhere import Elsewhere, find_mistake
 from pytest_ireval.metrics.metric import NAME, Metric
@@ -112,6 +112,12 @@ def _check_resolver(value: object, origin: Origin) -> MetricResolver:
     return replace(value, origin=str(origin))
 
 
+def make_claim_error(complaint: str, *origins: str) -> PluginError:
+    """The error of a name that two plugins claim; a user can change the one in a conftest.py."""
+    own = next((origin for origin in origins if origin.endswith(".py")), "")
+    return PluginError(Problem(complaint, suggestion=f"rename the one in {own}" if own else "rename one of them"))
+
+
 def _claim_names(owner: str, metric: CatalogEntry, claims: Claims) -> None:
     """Take a metric's names; names of one key are one name."""
     for name in dict.fromkeys((metric.name, *metric.spellings)):
@@ -126,7 +132,8 @@ def _claim_names(owner: str, metric: CatalogEntry, claims: Claims) -> None:
                 raise _make_ambiguity_error(name, metric, other_name, other)
             case = "" if other_name == name else f" (the first spells it {other_name!r}; letter case is ignored)"
             by = f"by {other.name} of {other.origin} and by {metric.name} of {metric.origin}"
-            raise PluginError(f"metric name {name!r} is claimed twice{case}: {by}")
+            complaint = f"metric name {name!r} is claimed twice{case}: {by}"
+            raise make_claim_error(complaint, other.origin, metric.origin)
 
 
 def _claim_spelled_names(owner: str, metric: CatalogEntry, claims: Claims) -> None:
@@ -236,7 +243,7 @@ def index_kinds(brought: HookResults, wanted: type[Thing], what: str, hook: str)
             for whose, other in others:
                 if other is not kind and _cannot_share(whose, origin.owner):
                     by = f"by {other.source} and by {kind.source}"
-                    raise PluginError(f"{called} {kind.name!r} is claimed twice: {by}")
+                    raise make_claim_error(f"{called} {kind.name!r} is claimed twice: {by}", other.origin, kind.origin)
             others.append((origin.owner, kind))
     listed: dict[str, Any] = {}
     qualified: dict[str, Callable[[], Any]] = {}
@@ -263,7 +270,8 @@ def index_readers(brought: HookResults) -> tuple[Reader, ...]:
             for whose, other in others:
                 if _cannot_share(owner, whose):
                     by = f"by {other.name} of {other.origin} and by {reader.name} of {reader.origin}"
-                    raise PluginError(f"format {name!r} of {reader.holds} is claimed twice: {by}")
+                    complaint = f"format {name!r} of {reader.holds} is claimed twice: {by}"
+                    raise make_claim_error(complaint, other.origin, reader.origin)
             others.append((owner, reader))
     shared = {key for key, several in claims.items() if len(several) > 1}
     return tuple(_qualify_reader(owner, reader, shared) for owner, reader in readers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from types import ModuleType
@@ -178,7 +179,12 @@ class Plugins:
                 self.manager.unregister(plugin)  # or the next plugin would be blamed for it
             if isinstance(error, PluginError):
                 raise
-            raise PluginError(f"plugin {origin}: {error}") from error
+            unknown = re.match(r"unknown hook '(\w+)'", str(error))
+            if unknown is None:
+                raise PluginError(f"plugin {origin}: {error}") from error
+            hooks = [name for name, caller in vars(self.manager.hook).items() if getattr(caller, "spec", None)]
+            suggestion = did_you_mean(unknown[1], hooks)
+            raise PluginError(Problem(f"plugin {origin}: {unknown[0]}", suggestion=suggestion)) from error
 
 
 class _HooksOfPlugins:

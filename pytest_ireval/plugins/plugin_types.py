@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import methodcaller
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
@@ -27,6 +28,9 @@ else:
     from typing import TypeVar
 
     OfRule, OfSource = TypeVar("OfRule"), TypeVar("OfSource")
+
+__tracebackhide__ = methodcaller("errisinstance", PluginError)
+"""pytest then shows the line of a user's file that makes a rule or a source, and none of the frames behind it."""
 
 KIND_NAME = re.compile(r"[a-z][a-z0-9_]*")
 

@@ -14,14 +14,14 @@ import pytest
 from pytest_ireval.baseline.record import Acceptance
 from pytest_ireval.baseline.writing import write_baseline
 from pytest_ireval.clock import format_moment
-from pytest_ireval.errors import IrevalError
+from pytest_ireval.errors import IrevalError, quote
 from pytest_ireval.gate.acceptance import Obstacle, Proposal, list_blockers, needs_reason
 from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite, SuiteEvaluation
 from pytest_ireval.repositories.git import read_commit_state
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.suite.finding import find_suite_of_same_name
-from pytest_ireval.words import format_count
+from pytest_ireval.words import format_count, is_placeholder
 
 
 class WrittenBaseline(NamedTuple):
@@ -145,6 +145,8 @@ def read_update_options(config: pytest.Config) -> BaselineUpdate:
         raise IrevalError("--ireval-update accepts every suite, --ireval-update-new only new ones: choose one")
     if (update.force or update.reason) and not update.is_requested:
         raise IrevalError("--ireval-force and --ireval-reason need --ireval-update or --ireval-update-new")
+    if update.has_reason and is_placeholder(update.reason):
+        raise IrevalError(f"--ireval-reason {quote(update.reason)} is no reason: say why the change is fine")
     if update.is_requested and os.environ.get("CI", "") not in ("", "0", "false"):
         if not config.getoption("ireval_allow_ci"):
             raise IrevalError("refusing to update baselines in CI; --ireval-allow-ci allows it")

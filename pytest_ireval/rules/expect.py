@@ -16,7 +16,7 @@ from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.query_changes import make_query_change
 from pytest_ireval.rules.result import RuleResult, RuleVerdict
 from pytest_ireval.sides.side import Side
-from pytest_ireval.suite.option_types import Text, Texts, Whole
+from pytest_ireval.suite.option_types import ReasonText, Text, Texts, Whole
 from pytest_ireval.suite.options import IN_PARTS, Options, RuleOptions
 from pytest_ireval.words import format_some
 
@@ -31,7 +31,7 @@ class Expectation(Options):
     top: Whole | None = Field(
         None, description="How many documents of the ranking are looked at. Default: the suite's depth."
     )
-    known_failure: Text = Field(
+    known_failure: ReasonText = Field(
         "", description="The reason why this fails for now, such as a ticket; a failure is then reported, but not red."
     )
     name: Text = Field("", description="Replaces the query's id in the id of the check.")

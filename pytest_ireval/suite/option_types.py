@@ -35,6 +35,7 @@ from pytest_ireval.suite.quantities import Amount, Bound, Tolerance, Tolerances
 from pytest_ireval.suite.scalars import Keys, Scalar, UnfitError, number_in_scalar, plain_value, unfit
 from pytest_ireval.suite.sources_and_rules import read_reference, registry_of
 from pytest_ireval.suite.suite import Reference, Watch
+from pytest_ireval.words import is_placeholder
 
 
 def read_with(read: Callable[..., Any], schema: editor_types.Schema) -> GetPydanticSchema:
@@ -64,6 +65,15 @@ Text = str
 """Any text."""
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_read_list, json_schema_input_type=Text | tuple[Text, ...])]
 """One text or a list of them."""
+
+
+def _check_reason(text: str) -> str:
+    if is_placeholder(text):
+        raise UnfitError(f"{quote(text)} is no reason", "name a ticket, or say what has to happen")
+    return text
+
+
+ReasonText = Annotated[Text, AfterValidator(_check_reason)]
 
 
 def _read_secret(value: str, info: ValidationInfo) -> str:

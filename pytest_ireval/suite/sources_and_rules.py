@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar
 
@@ -29,9 +29,14 @@ def validate_source(value: Any, info: ValidationInfo) -> SourceSpec:
     return value if isinstance(value, SourceSpec) else read_source(value, registry_of(info), info.context)
 
 
-def read_source(value: Any, registry: Registry, context: Mapping[str, Any] | None = None) -> SourceSpec:
-    """Read a source: a mapping with the key of its kind and the options of the kind."""
-    key = find_source_key(value, registry)
+def read_source(
+    value: Any, registry: Registry, context: Mapping[str, Any] | None = None, others: Sequence[str] = ()
+) -> SourceSpec:
+    """Read a source: a mapping with the key of its kind and the options of the kind.
+
+    ``others`` may be written in place of a source; messages name them.
+    """
+    key = find_source_key(value, registry, others)
     kind = registry.sources[key]
     if str(key) != kind.name:  # acme:shop, whose options know the key as shop
         value = {kind.name if each is key else each: given for each, given in value.items()}
@@ -42,10 +47,10 @@ def read_source(value: Any, registry: Registry, context: Mapping[str, Any] | Non
     return SourceSpec(kind, options, place_of(key), public)
 
 
-def find_source_key(value: Any, registry: Registry) -> Any:
+def find_source_key(value: Any, registry: Registry, others: Sequence[str] = ()) -> Any:
     """Find the key that names the kind of a source."""
     kinds = registry.sources
-    allowed = "available: " + ", ".join(kinds)
+    allowed = "available: " + ", ".join([*others, *kinds])
     if not isinstance(value, dict):
         file = value if isinstance(value, str) and value.isprintable() and value else "file"
         raise UnfitError(f"a source is a mapping with the key of its kind: write {{run: {file}}}", allowed=allowed)
@@ -54,6 +59,8 @@ def find_source_key(value: Any, registry: Registry) -> Any:
         raise UnfitError(f"a source is of one kind, but here are {' and '.join(map(str, named))}", allowed=allowed)
     if named:
         return named[0]
+    if "source" in value:
+        raise UnfitError("the key 'source' is not needed here", "write the source itself: {run: FILE}", allowed)
     for key in value:
         if several := suggest_full_names(str(key), kinds):
             raise UnfitError(f"several plugins have a source {str(key)!r}", several, allowed)
@@ -73,7 +80,7 @@ def read_reference(value: Any, info: ValidationInfo) -> Reference:
         kinds = "".join(f", {{{name}: …}}" for name in registry.sources)
         complaint = f"{str(value)!r} is not a reference" if isinstance(value, str) else "a list is not a reference"
         raise UnfitError(complaint, allowed=f"allowed: baseline, anchor{kinds}")
-    return Reference(read_source(value, registry, info.context))
+    return Reference(read_source(value, registry, info.context, others=("baseline", "anchor")))
 
 
 def read_rule(value: Any, info: ValidationInfo) -> RuleSpec:

@@ -19,6 +19,7 @@ from pytest_ireval.suite.option_types import (
     MetricTexts,
     Number,
     PathText,
+    ReasonText,
     ShareText,
     Tags,
     Text,
@@ -232,7 +233,9 @@ class WaiverKeys(Options):
     until: DayText = Field(
         description="The last day of the waiver; after it, the waiver is red.", examples=["2027-04-01"]
     )
-    reason: Text = Field(description="The reason, such as a ticket.", examples=['"SEARCH-9: supplier feed broken"'])
+    reason: ReasonText = Field(
+        description="The reason, such as a ticket.", examples=['"SEARCH-9: supplier feed broken"']
+    )
 
 
 class SuiteKeys(Options):

@@ -139,7 +139,9 @@ class _Converter:
         # keys that differ only in how accents are encoded look the same
         same = (each for each in others if normalize_text(each) == normalize_text(key))
         if first := next(same, None) if key in others or not key.isascii() else None:
-            self._add(node, f"duplicate key {quote(key)}", f"the first is in line {first.line}")
+            is_list = isinstance(others[first], Items)
+            place = f"the first is in line {first.line}"
+            self._add(node, f"duplicate key {quote(key)}", f"{place}: add to its list" if is_list else place)
             return None
         return key
 

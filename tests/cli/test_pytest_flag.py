@@ -90,7 +90,10 @@ def test_a_conftest_that_claims_a_taken_name_makes_the_suites_below_it_errors(py
     result = pytester.runpytest("--ireval")
 
     result.stdout.fnmatch_lines(
-        ["metric name 'AP' is claimed twice: by AP of pytest-ireval * and by AP of *conftest.py"]
+        [
+            "metric name 'AP' is claimed twice: by AP of pytest-ireval * and by AP of *conftest.py",
+            "  rename the one in *conftest.py",
+        ]
     )
     assert result.ret == pytest.ExitCode.INTERRUPTED
 
@@ -101,7 +104,29 @@ def test_a_misspelt_hook_in_a_conftest_ends_the_run(pytester):
     result = pytester.runpytest("--ireval")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*ireval_metricz*"])
+    result.stderr.fnmatch_lines(["*unknown hook 'ireval_metricz'", "  did you mean 'ireval_metrics'?"])
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        ("per_query_metric(name='Toy')\ndef toy(ranking, *, k): pass", "'k' has no type: write k: int, or another of"),
+        ("per_query_metric(name='Toy')\ndef toy(ranking, grades): pass", "a metric takes one argument"),
+        ("metric(name='To y')\ndef toy(judged): pass", "a name has only letters, digits and _"),
+        ("source(name='My Shop', options=SourceOptions)\ndef shop(options, request): pass", "cannot be a key"),
+    ],
+)
+def test_a_wrong_definition_in_a_conftest_is_named_by_its_own_line_alone(pytester, made, said):
+    pytester.makeconftest(
+        "from pytest_ireval import metric, per_query_metric, source\n"
+        f"from pytest_ireval.suite.options import SourceOptions\n@{made}\n"
+    )
+
+    text = pytester.runpytest("--ireval").stderr.str()
+
+    assert "conftest.py:3: in <module>" in text
+    assert said in text
+    assert "pytest_ireval/" not in text
 
 
 def test_a_module_given_with_p_serves_the_whole_run(pytester):

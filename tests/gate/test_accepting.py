@@ -221,6 +221,16 @@ def test_a_comparison_that_is_not_red_needs_a_reason_too(changed_shop, rules, fi
     assert changed_shop.run("--ireval-update", "--ireval-reason", "x").ret == 0
 
 
+@pytest.mark.parametrize("reason", ["...", "…", "reason", "TODO:"])
+def test_the_placeholder_of_a_command_is_no_reason(changed_shop, reason):
+    before = changed_shop.baseline_files()
+
+    result = changed_shop.run("--ireval-update", "--ireval-reason", reason)
+
+    assert (result.ret, changed_shop.baseline_files()) == (pytest.ExitCode.USAGE_ERROR, before)
+    assert f"--ireval-reason {reason!r} is no reason: say why the change is fine" in result.stderr.str()
+
+
 def test_force_needs_a_reason(shop):
     shop.accept()
     shop.change(('nDCG@10: ">= 0.5"', 'P@3: "<= 0.9"'))

@@ -102,7 +102,9 @@ def test_one_distribution_claims_a_name_once(install_entry_points):
     with pytest.raises(PluginError) as caught:
         load_registry()
 
-    assert str(caught.value) == "metric name 'Clicks' is claimed twice: by Clicks of acme 1 and by Clicks of Acme 1"
+    assert str(caught.value) == (
+        "metric name 'Clicks' is claimed twice: by Clicks of acme 1 and by Clicks of Acme 1\n  rename one of them"
+    )
 
 
 @pytest.fixture
@@ -293,7 +295,7 @@ def test_names_that_differ_in_letter_case_only_are_one_name():
 
     assert str(caught.value) == (
         "metric name 'CLICKS' is claimed twice (the first spells it 'Clicks'; letter case is ignored): "
-        "by Clicks of a and by CLICKS of b"
+        "by Clicks of a and by CLICKS of b\n  rename one of them"
     )
 
 

@@ -74,7 +74,9 @@ def test_two_plugins_with_one_name_are_an_error(module):
     plugins.register_module(module("one.py"))
     plugins.register_module(module("two.py"))
 
-    with pytest.raises(PluginError, match=r"^report section 'latency' is claimed twice: by .*one.py and by .*two.py$"):
+    with pytest.raises(
+        PluginError, match=r"^report section 'latency' is claimed twice: by .*one.py and by .*two.py\n  rename"
+    ):
         plugins.make_registry()
 
 

@@ -98,6 +98,30 @@ rules:
             "shop.yaml:6:1\n  duplicate key 'owner'\n  the first is in line 5",
         ),
         (
+            BEGINNING + "tags: [a]\ntags: [b]\n",
+            "shop.yaml:5:1\n  duplicate key 'tags'\n  the first is in line 4: add to its list",
+        ),
+        (
+            BEGINNING
+            + "rules:\n  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 10%, against: {source: {run: a.trec}}}\n",
+            "shop.yaml:5:60: rules > 1 > churn > against\n  the key 'source' is not needed here\n"
+            "  write the source itself: {run: FILE}\n  available: baseline, anchor, run, python, command, http, "
+            "elasticsearch, opensearch, solr, vespa, sql",
+        ),
+        *(
+            (
+                f"{BEGINNING}waive:\n  - {{query: q1, until: 2027-04-01, reason: {reason}}}\n",
+                f"shop.yaml:5:44: waive > 1 > reason\n  {reason} is no reason\n"
+                "  name a ticket, or say what has to happen",
+            )
+            for reason in ("'...'", "'…'", "'TODO'", "'Reason.'", "' '")
+        ),
+        (
+            BEGINNING + "rules:\n  - expect:\n      - {query: q1, document: d, known_failure: '...'}\n",
+            "shop.yaml:6:49: rules > 1 > expect > 1 > known_failure\n  '...' is no reason\n"
+            "  name a ticket, or say what has to happen",
+        ),
+        (
             "ireval: 1\nsuite: shop\nsource: {run: c.trec, repeat: 1e9}\ndepth: 1e9\ndocuments: {size: 1e13}\n",
             "shop.yaml:3:31: source > repeat\n  1e+09 is out of range: write 1,000 or less\n"
             "shop.yaml:4:8: depth\n  1e+09 is out of range: write 10,000,000 or less\n"
