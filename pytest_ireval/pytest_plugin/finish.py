@@ -23,7 +23,7 @@ from pytest_ireval.pytest_plugin.completeness import Completeness, check_complet
 from pytest_ireval.pytest_plugin.items import VERDICT_PROPERTY
 from pytest_ireval.pytest_plugin.planned_suite import CollectedSuites, Evaluations, PlannedSuite, SuiteEvaluation
 from pytest_ireval.pytest_plugin.python_gates import read_gates
-from pytest_ireval.pytest_plugin.report_files import ReportFiles, add_problem, cache_templates, only_shows_information
+from pytest_ireval.pytest_plugin.report_files import ReportFiles, add_problem, only_shows_information
 from pytest_ireval.pytest_plugin.run_plugins import RunPlugins
 from pytest_ireval.pytest_plugin.sections import add_sections
 from pytest_ireval.repositories.git import read_commit_state, short_ref
@@ -186,7 +186,6 @@ class RunEnd:
 
     def _prepare_report(self, result: RunResult, suites: Iterable[PlannedSuite]) -> RunResult:
         """The result with the sections that plugins add; the files get their templates and the rankings of this run."""
-        cache_templates(self.config)
         result, self.files.templates = add_sections(result, self.collected.suites, self.plugins)
         evaluations = (self._read_evaluation(suite) for suite in suites)
         rankings = [each.rankings for each in evaluations if each is not None and each.rankings is not None]

@@ -25,7 +25,7 @@ from pytest_ireval.report.markdown_summary import format_markdown_summary
 from pytest_ireval.report.metrics_file import format_metrics
 from pytest_ireval.report.page import render_page
 from pytest_ireval.report.results_file import PARTS, RESULTS, format_results_files
-from pytest_ireval.report.templates import SectionTemplate, TemplateCache, get_environment
+from pytest_ireval.report.templates import SectionTemplate
 from pytest_ireval.report.to_judge_file import HEADER, format_to_judge
 from pytest_ireval.results.run_folder import FOLDER, IGNORED, is_run_folder
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
@@ -273,13 +273,6 @@ def discard_earlier_report(config: pytest.Config, options: argparse.Namespace) -
     if files.kept_grades is not None:
         config.stash[KEPT_GRADES] = files.kept_grades
     config.stash[DISCARDED] = True
-
-
-def cache_templates(config: pytest.Config) -> None:
-    """Keep compiled templates in pytest's cache: to compile them takes a fifth of the run of a small suite."""
-    if config.pluginmanager.hasplugin("cacheprovider"):
-        with suppress(OSError):  # without the folder, templates are compiled as ever
-            get_environment().bytecode_cache = TemplateCache(str(config.cache.mkdir("ireval-templates")))
 
 
 def make_report_files(config: pytest.Config, options: argparse.Namespace) -> ReportFiles:

@@ -1,7 +1,6 @@
 """What a run leaves for a pull request: files, the page of a step, annotations, and a terminal that can be read."""
 
 import re
-import shutil
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -371,21 +370,3 @@ def test_parts_of_results_that_cannot_be_written_make_the_run_red(red_shop, monk
     result.stdout.fnmatch_lines(["problem: *results.parts/0001-shop.json: cannot be written: *"])
     assert read_run(red_shop.path / "ireval-report", parts=False).verdict == "error"
     assert (red_shop.path / "ireval-report/results.parts").read_text() == "a file of somebody else"
-
-
-@pytest.mark.ci
-def test_compiled_templates_are_kept_in_the_cache_of_pytest_whose_state_never_matters(accepted_shop):
-    def run():
-        result = accepted_shop.pytester.runpytest_subprocess("--ireval")
-        assert result.ret == 0, result.stdout.str()
-        return (accepted_shop.path / "ireval-report/index.html").read_text(encoding="utf-8")
-
-    page, folder = run(), accepted_shop.path / ".pytest_cache/d/ireval-templates"
-    kept = list(folder.iterdir())
-    assert len(kept) >= 6
-    for path in kept:
-        path.write_bytes(path.read_bytes()[:20] + b"damaged")
-    assert run() == page
-    shutil.rmtree(folder)
-    folder.write_text("no folder")
-    assert run() == page

@@ -91,23 +91,36 @@ def test_a_section_with_a_problem_is_not_drawn(latency):
     assert (found.body, found.problem) == ("", "no data")
 
 
-@pytest.mark.parametrize("damage", [b"", b"j2", b"\x80\x04", b"nothing of that kind"])
-def test_a_damaged_compiled_template_is_compiled_again(latency, tmp_path, damage):
-    def render():
+@pytest.fixture
+def render(latency):
+    """Draw the section with compiled templates kept in a folder."""
+
+    def render(folder):
         loader = jinja2.FileSystemLoader(latency["latency"].folder)
-        made = jinja2.Environment(loader=loader, bytecode_cache=TemplateCache(tmp_path))
+        made = jinja2.Environment(loader=loader, bytecode_cache=TemplateCache(folder))
         return made.get_template("latency.jinja").render(LATENCY.data)
 
-    whole = render()
-    (kept,) = tmp_path.glob("*.cache")
+    return render
+
+
+@pytest.mark.parametrize("damage", [b"", b"j2", b"\x80\x04", b"nothing of that kind"])
+def test_a_damaged_compiled_template_is_compiled_again(render, tmp_path, damage):
+    whole = render(tmp_path / "kept")
+    (kept,) = (tmp_path / "kept").iterdir()
     begin = kept.read_bytes()[: -len(kept.read_bytes()) // 2]
     for content in (damage, begin, begin[:20] + damage):
         kept.write_bytes(content)
-        assert render() == whole
+        assert render(tmp_path / "kept") == whole
 
 
-def test_a_folder_that_cannot_keep_compiled_templates_is_no_reason_to_fail(latency, tmp_path):
-    loader = jinja2.FileSystemLoader(latency["latency"].folder)
-    made = jinja2.Environment(loader=loader, bytecode_cache=TemplateCache(tmp_path / "missing"))
+def test_a_folder_that_cannot_keep_compiled_templates_is_no_reason_to_fail(render, tmp_path):
+    (tmp_path / "file").write_text("no folder")
 
-    assert made.get_template("latency.jinja").render(LATENCY.data) == "<p>7 ms for <b></p>"
+    assert render(tmp_path / "file") == "<p>7 ms for <b></p>"
+
+
+def test_compiled_templates_are_not_kept_where_python_keeps_no_compiled_modules(render, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+
+    assert render(tmp_path / "kept") == "<p>7 ms for <b></p>"
+    assert not (tmp_path / "kept").exists()
