@@ -34,6 +34,7 @@ from pytest_ireval.gate.planning import (
     RuleCheck,
     WaiverCheck,
     compares_with_anchor,
+    compares_with_baseline,
     plan_checks,
     select_rule_checks,
 )
@@ -221,7 +222,7 @@ def _report_check_error(outcome: Outcome, error: IrevalError) -> Outcome:
 
 def _add_reference(outcome: Outcome, rule: RuleSpec, scores: Scores) -> Outcome:
     """Say what a rule compared with, and whether accepting the current rankings ends a verdict against them."""
-    if scores.compares_with_baseline(rule):
+    if compares_with_baseline(rule):
         return replace(outcome, compares=True, acceptable=outcome.acceptable or outcome.verdict == "fail")
     trusted = scores.find_reference(rule).trusted
     against = "" if trusted is None else trusted.baseline.origin
@@ -368,9 +369,10 @@ def _has_something_to_check(prepared: PreparedCheck) -> bool:
         return True
     rule, context = prepared.check.rule, prepared.context
     try:
-        if _has_min_queries(rule, context):
-            return True
-        return rule.options.below_min_queries == "can fail" and _count_units(rule, context) > 0
+        with _translate_foreign_errors(rule):
+            if _has_min_queries(rule, context):
+                return True
+            return rule.options.below_min_queries == "can fail" and _count_units(rule, context) > 0
     except IrevalError:
         return True
 

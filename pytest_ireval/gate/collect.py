@@ -173,16 +173,16 @@ def _fetch_other_references(collection: Collection, progress: Progress) -> Itera
     Two sources may differ in nothing but an option that no report shows, such as a header.
     """
     rules_by_source: list[tuple[SourceSpec, list[int]]] = []
-    for index, rule in enumerate(collection.suite.rules):
+    for rule in collection.suite.rules:
         source = rule.options.traits.reference.source
         if source is None:
             continue
         for known, rule_indexes in rules_by_source:
             if (known.kind, known.options) == (source.kind, source.options):
-                rule_indexes.append(index)
+                rule_indexes.append(rule.index)
                 break
         else:
-            rules_by_source.append((source, [index]))
+            rules_by_source.append((source, [rule.index]))
     for number, (source, rule_indexes) in enumerate(rules_by_source, 1):
         try:
             answer = fetch_rankings(source, collection, progress, reference=number)

@@ -155,7 +155,7 @@ def find_rules_of_few_weights(
         if weigh.is_decided_by_few:
             on = f" of {check.slice}" if check.slice.conditions else ""
             text = f"{format_count(inside.size, 'query')}{on} count like {weigh.effective_size} of equal weight"
-            slices.setdefault(id(check.rule), (check, []))[1].append(text)
+            slices.setdefault(check.rule.index, (check, []))[1].append(text)
     for check, texts in slices.values():
         more = f"; and {format_count(len(texts) - MOST_NAMED, 'more slice')}" if len(texts) > MOST_NAMED else ""
         place = f"{check.place.file}:{check.place.line}: {check.family} {check.part.metric or ''}".rstrip()

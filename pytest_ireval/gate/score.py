@@ -74,18 +74,7 @@ class Scores:
 
     def find_reference(self, rule: RuleSpec) -> ScoredReference:
         """What a rule compares with: the stored baseline, unless it names an anchor or another source."""
-        return self.others.get(self._find_index(rule), self.baseline)
-
-    def compares_with_baseline(self, rule: RuleSpec) -> bool:
-        """Tell whether a rule compares with the stored baseline, and not with what it names instead."""
-        return rule.compares and self._find_index(rule) not in self.others
-
-    def _find_index(self, rule: RuleSpec) -> int:
-        """The index of this very rule in the suite: another may be equal to it, and compare with another source."""
-        for index, suite_rule in enumerate(self.collection.suite.rules):
-            if suite_rule is rule:
-                return index
-        raise LookupError(f"{rule.place}: this rule is not one of the suite that was scored")
+        return self.others.get(rule.index, self.baseline)
 
     @property
     def references(self) -> tuple[ScoredReference, ...]:
@@ -150,8 +139,7 @@ def score_inputs(inputs: Inputs) -> Scores:
     others: dict[int, ScoredReference] = {}
     if inputs.anchor is not None:
         anchor = compare_with_anchor(inputs, current)
-        rules = enumerate(inputs.suite.rules)
-        others |= {index: anchor for index, rule in rules if rule.options.traits.reference.anchored}
+        others |= {rule.index: anchor for rule in inputs.suite.rules if rule.options.traits.reference.anchored}
     for other in inputs.others:
         others |= dict.fromkeys(other.rule_indexes, compare_with_source(inputs, current, other))
     reference = None if baseline.comparison is None else baseline.comparison.baseline

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
@@ -164,7 +165,7 @@ def _make_suite(settings: SuiteKeys, tree: Keys, name: str, values: Mapping[str,
             grades=judgments.grades if judgments else "integer",
             dialect=settings.dialect,
         ),
-        rules=settings.rules,
+        rules=tuple(replace(rule, index=index) for index, rule in enumerate(settings.rules)),
         waivers=tuple(
             Waiver(each.query, each.until, each.reason, find_place(tree, ("waive", number)).place)
             for number, each in enumerate(settings.waive)

@@ -104,6 +104,7 @@ def _make_reader(kind: RuleKind) -> TypeAdapter[dict[str, tuple[Any, tuple[Part,
     def read_options(value: Any, handler: ValidatorFunctionWrapHandler) -> tuple[Any, tuple[Part, ...]]:
         def read() -> tuple[Any, tuple[Part, ...]]:
             options = handler(value)
+            _ = options.traits  # a property, whose mistakes are told here, with the line of the rule
             return options, tuple(kind.list_parts(options))
 
         return _call_plugin_code(f"rule {kind.name} of {kind.source}", read)

@@ -84,6 +84,8 @@ class RuleSpec:
     parts: tuple[Part, ...]
     places: tuple[Place, ...]
     """The place of each part."""
+    index: int = 0
+    """Its place among the rules of its suite: two of them may be equal in all else."""
 
     @property
     def compares(self) -> bool:

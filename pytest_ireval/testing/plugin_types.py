@@ -169,7 +169,7 @@ class _RuleCase:
 
     def _rehearse(self, order: list[str], name: str) -> _RehearsedSuite:
         folder = self.folder / name
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)  # after a suite that was refused
         rows = [f"{q}\ttext of {q}\t{'head' if int(q[1:]) % 2 else 'tail'}\t{100 - int(q[1:])}\n" for q in order]
         (folder / "queries.tsv").write_text("id\ttext\tsegment\tsearches\n" + "".join(rows))
         graded = (f"{q} 0 {q}-d{d} {grade}\n" for q in order for d, grade in enumerate(GRADES))

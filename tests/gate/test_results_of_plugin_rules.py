@@ -195,3 +195,49 @@ def test_what_follows_from_figures_alone_is_told_of_a_plugins_rule_as_of_ours(sh
     assert by_kind["slack"]["numbers"] == by_kind["no_regression"]["numbers"]
     assert set(by_kind["slack"]["numbers"]) == {"value", "baseline", "change", "tolerance"}
     assert by_kind["slack"]["statistics"] == by_kind["no_regression"]["statistics"]
+
+
+RAISING = """\
+    tolerance: ToleranceText
+
+    @property
+    def {option}(self):
+        raise LookupError("none today")
+"""
+
+
+@pytest.fixture
+def run_raising(shop):
+    """Runs the suite with a rule of which asking for this option raises; a slice is too small for it."""
+
+    def run(option):
+        (shop.path / "conftest.py").write_text(
+            SLACK.replace("    tolerance: ToleranceText\n", RAISING.format(option=option))
+        )
+        shop.change(("rules:\n", "rules:\n  - slack: {metric: nDCG@10, tolerance: 5%, min_queries: 99}\n"))
+        shop.run("--ireval-update-new")
+        return shop.run()
+
+    return run
+
+
+@pytest.mark.parametrize("option", ["query_minimum", "below_min_queries"])
+def test_what_the_options_of_a_plugins_rule_raise_is_an_error_of_that_rule_alone(run_raising, shop, option):
+    run_raising(option)
+    (suite,) = shop.results()["suites"]
+    verdicts = {each["kind"]: each["verdict"] for each in suite["outcomes"]}
+    (outcome,) = (each for each in suite["outcomes"] if each["kind"] == "slack")
+
+    assert (outcome["verdict"], outcome["headline"]) == (
+        "error",
+        "rule slack of conftest.py raised LookupError: none today",
+    )
+    assert outcome["facts"] == [f"at conftest.py:12, in {option}"]
+    assert {kind for kind, verdict in verdicts.items() if verdict == "error"} == {"slack"}
+
+
+def test_what_its_traits_raise_is_a_mistake_with_the_line_of_the_rule(run_raising):
+    shown = run_raising("traits").stdout.str()
+
+    assert "rule slack of conftest.py raised LookupError: none today" in shown
+    assert "nothing in pytest-ireval expects this" not in shown

@@ -79,10 +79,9 @@ def begin_rehearsal(inputs: Inputs, scores: Scores, checks: Iterable[Check]) -> 
     sides = [side for side in (whole.baseline_side, whole.current) if side is not None]
     prints = [fingerprint_rankings(each) for side in sides for each in side.rankings]
     seed = " ".join((inputs.fingerprints.queries, inputs.fingerprints.judgments, *prints))
-    place = {id(rule): number for number, rule in enumerate(inputs.suite.rules)}
     return Rehearsal(
         scores=whole,
-        checks=tuple(sorted(select_rule_checks(checks), key=lambda check: (place[id(check.rule)], check.id))),
+        checks=tuple(sorted(select_rule_checks(checks), key=lambda check: (check.rule.index, check.id))),
         urn=make_urn(scores.population.queries.ids, seed),
         has_baseline=scores.baseline_side is not None,
     )
