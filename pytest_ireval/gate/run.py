@@ -102,10 +102,10 @@ def gate_suite(
     try:
         inputs = collect_inputs(suite, registry, run.today, progress, queries=plan.queries, base=base)
         scores = score_inputs(inputs)
-        outcomes = apply_checks(plan.checks, inputs, scores, run, selected)
-        explained = explain_outcomes(inputs, scores, plan.checks, outcomes, run.last_run)
-        result = make_result(inputs, scores, plan.checks, explained)
-    except IrevalError as error:
+    except IrevalError as error:  # a verdict of every check; what later steps find wrong is one of single checks
         errors = [report_broken_suite(check, error) for check in chosen]
         return GatedSuite(mask_secrets(make_broken_result(suite, registry, plan.checks, errors, error)))
+    outcomes = apply_checks(plan.checks, inputs, scores, run, selected)
+    explained = explain_outcomes(inputs, scores, plan.checks, outcomes, run.last_run)
+    result = make_result(inputs, scores, plan.checks, explained)
     return GatedSuite(mask_secrets(result), inputs, scores)
