@@ -97,7 +97,8 @@ def note_noise(population: Population, now: Side, before: Side | None) -> Iterat
         yield f"the source was asked {times} times, and every metric was the same each time"
         return
     shares = [text for name, noise in noises.items() if (text := _describe_share(name, noise, now, before))]
-    yield f"the source was asked {times} times; a query's value is the mean. Run noise: {', '.join(shares)}"
+    noise = ", ".join(shares)
+    yield f"each query was asked {times} times and counts with its mean; noise between the answers: {noise}"
 
 
 def describe_time_noise(now: Side, metric: Metric, inside: Mask) -> str:
@@ -117,6 +118,6 @@ def describe_time_noise(now: Side, metric: Metric, inside: Mask) -> str:
 def _describe_share(name: str, noise: RunNoise, now: Side, before: Side | None) -> str:
     spread = None if before is None else measure_spread(before, now, name)
     if before is None or spread is None:
-        return f"{name} standard deviation {np.sqrt(noise.within):.3g} an answer" if noise.moved else ""
+        return f"{np.sqrt(noise.within):.3g} in {name} (standard deviation)" if noise.moved else ""
     share = noise_share(spread, noise.within, len(before.rankings), len(now.rankings))
-    return f"{100 * share:.0f}% of the variance of {name}'s changes"
+    return f"{100 * share:.0f}% of the changes in {name} (share of variance)"

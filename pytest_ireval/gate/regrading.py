@@ -56,14 +56,20 @@ class Regraded:
     share: float
     """How far it moved, as a share of the figure."""
 
-    def __str__(self) -> str:
-        count = len(self.edits)
-        more = f", and {count - 1} more" if count > 1 else ""
-        now = "" if self.now is None else f" and of this run {self.now.moved}"
-        return (
-            f"{format_count(count, 'judgment')} {'was' if count == 1 else 'were'} regraded ({self.edits[0]}{more}), "
-            f"which moves {self.held.metric} of the baseline {self.baseline.moved}{now} on {self.held.slice}"
+    def describe(self, when: str) -> str:
+        """The number of judgments, and the change of the figure with the new and the old grades, if they differ."""
+        count = format_count(len(self.edits), "judgment")
+        regraded = f"{count} {'was' if len(self.edits) == 1 else 'were'} regraded {when}"
+        name = f"{self.held.metric}{'' if self.held.slice == WHOLE else f' on {self.held.slice}'}"
+        baseline, run = self.baseline.figures, None if self.now is None else self.now.figures
+        new, old = (
+            (0.0, 0.0)
+            if run is None
+            else ((run.now or 0.0) - (baseline.now or 0.0), (run.baseline or 0.0) - (baseline.baseline or 0.0))
         )
+        if f"{new:.4f}" == f"{old:.4f}":
+            return f"{regraded}: {name} of the baseline {self.baseline.moved}"
+        return f"{regraded}: {name} changes by {new:+.4f} with the new grades, by {old:+.4f} with the old ones"
 
 
 def list_grades(judgments: Judgments) -> dict[GradedDocument, float]:
@@ -246,7 +252,7 @@ def add_regraded(outcome: Outcome, regraded: Regraded | None, *, fails: bool) ->
     line = format_line(regraded.baseline, several=True)
     return add_loss(
         outcome,
-        f"in this branch {regraded}",
+        regraded.describe("in this branch"),
         fails=fails,
         sentence="Baseline is what was accepted at the base, under the grades of then; now is it under those of now.",
         facts=_list_edits(regraded),
@@ -256,9 +262,9 @@ def add_regraded(outcome: Outcome, regraded: Regraded | None, *, fails: bool) ->
 
 
 def _list_edits(regraded: Regraded) -> tuple[str, ...]:
-    """The judgments, as far as the headline does not name them."""
+    """The judgments, with their grades."""
     more = (f"and {len(regraded.edits) - NAMED} more",) if len(regraded.edits) > NAMED else ()
-    return (*regraded.edits[1:NAMED], *more)
+    return (*regraded.edits[:NAMED], *more)
 
 
 def add_regraded_inputs(outcome: Outcome, regraded: Regraded | None) -> Outcome:
@@ -268,7 +274,7 @@ def add_regraded_inputs(outcome: Outcome, regraded: Regraded | None) -> Outcome:
     return replace(
         outcome,
         warning=True,
-        headline=f"since the baseline was accepted, {regraded}",
+        headline=regraded.describe("since the baseline was accepted"),
         facts=(*_list_edits(regraded), outcome.headline, *outcome.facts),
         numbers=regraded.baseline.numbers,
     )

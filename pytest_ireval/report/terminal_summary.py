@@ -312,12 +312,13 @@ def _describe_first(found: Sequence[str], word: str, suite: SuiteResult) -> str:
 
 
 def _format_verdict(run: RunResult, limit: int) -> list[str]:
-    """The last line: the number of suites by verdict, with the names of those that did not pass."""
+    """The last line: the suites that did not pass, or of a single one its checks."""
     if not run.suites:
         none = "no suite is affected" if run.unaffected else "no suites"
         return wrap_text(f"ireval: {run.verdict}, {none}", limit, then="  ")
-    said = []
-    for verdict in reversed(VERDICTS):
+    single = len(run.suites) == 1 and not run.not_selected
+    said = [_count_checks(run.suites[0])] if single else []
+    for verdict in () if single else reversed(VERDICTS):
         names = [suite.name for suite in run.suites if suite.verdict == verdict]
         if names:
             named = f" ({_list_first(names)})" if verdict != "pass" else ""
@@ -326,9 +327,22 @@ def _format_verdict(run: RunResult, limit: int) -> list[str]:
         said.append(f"{format_count(len(run.not_selected), 'suite')} not selected ({_list_first(run.not_selected)})")
     if run.failed_tests:
         said.append(f"{format_count(len(run.failed_tests), 'Python test')} failed")
-    whole = [", ".join(said), count_verdicts(run.suites), *list_reservations(run)]
+    whole = [", ".join(said), *list_reservations(run)]
     text = f"ireval: {run.verdict}: {'; '.join(map(escape_unprintable, whole))}"
     return wrap_text(text, limit, then="  ")
+
+
+def _count_checks(suite: SuiteResult) -> str:
+    """``1 of 7 checks of shop failed, 2 inconclusive``."""
+    every = [outcome.verdict for outcome in suite.outcomes]
+    if suite.verdict not in every:
+        return f"{suite.name} {_VERDICT_WORDS[suite.verdict]}"
+    checks = format_count(len(every), "check")
+    if suite.verdict == "pass":
+        return f"{'all ' if len(every) > 1 else ''}{checks} of {suite.name} passed"
+    first, *others = [verdict for verdict in reversed(VERDICTS) if verdict in every and verdict != "pass"]
+    rest = "".join(f", {every.count(verdict):,} {_VERDICT_WORDS[verdict]}" for verdict in others)
+    return f"{every.count(first):,} of {checks} of {suite.name} {_VERDICT_WORDS[first]}{rest}"
 
 
 _VERDICT_WORDS: dict[Verdict, str] = {

@@ -29,7 +29,7 @@ def test_one_that_fails_keeps_the_run_from_a_pass(shop):
     assert (results["verdict"], results["failed_tests"]) == ("fail", ["test_it.py::test_it"])
     assert "Not safe to land</h1>" in (shop.path / "ireval-report/index.html").read_text()
     assert "**Not safe to land**" in (shop.path / "ireval-report/summary.md").read_text()
-    assert "ireval: fail: 1 suite passed, 1 Python test failed" in result.stdout.str()
+    assert "ireval: fail: all 7 checks of shop passed, 1 Python test failed" in result.stdout.str()
 
 
 def test_those_that_do_not_fail_change_nothing(shop):

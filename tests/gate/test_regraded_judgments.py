@@ -55,8 +55,8 @@ def summary(shop):
     return text.splitlines()[1]
 
 
-REGRADED = "4 judgments were regraded (q10 q10-d0: 3 -> 0, and 3 more), which moves"
-FIGURES = f"{REGRADED} nDCG@10 of the baseline 1.0000 -> 0.9614 and of this run 0.9614 -> 1.0000 on all"
+FIGURES = "nDCG@10 changes by +0.0386 with the new grades, by -0.0386 with the old ones"
+IN_BRANCH = f"4 judgments were regraded in this branch: {FIGURES}"
 
 
 def test_a_regrading_that_fits_a_worse_ranking_is_said_with_the_figures_before_and_after(strict):
@@ -64,13 +64,19 @@ def test_a_regrading_that_fits_a_worse_ranking_is_said_with_the_figures_before_a
 
     assert strict.shop.run().ret == OK
     assert summary(strict.shop) == (
-        f"**Safe to land, with 1 warning**: all 3 checks passed; but since the baseline was accepted, {FIGURES}."
+        "**Safe to land, with 1 warning**: all 3 checks passed; "
+        f"but 4 judgments were regraded since the baseline was accepted: {FIGURES}."
     )
     (suite,) = strict.shop.results()["suites"]
     inputs = suite["outcomes"][0]
     assert (inputs["verdict"], inputs["warning"]) == ("pass", True)
     assert inputs["numbers"]["baseline"] == 1
-    assert inputs["facts"][:3] == ["q10 q10-d1: 2 -> 1", "q10 q10-d2: 1 -> 2", "q10 q10-d3: 0 -> 3"]
+    assert inputs["facts"][:4] == [
+        "q10 q10-d0: 3 -> 0",
+        "q10 q10-d1: 2 -> 1",
+        "q10 q10-d2: 1 -> 2",
+        "q10 q10-d3: 0 -> 3",
+    ]
 
 
 def test_with_a_base_it_is_red_where_a_lowered_baseline_is(strict):
@@ -84,34 +90,33 @@ def test_with_a_base_it_is_red_where_a_lowered_baseline_is(strict):
 
     assert strict.said.ret == pytest.ExitCode.TESTS_FAILED
     assert (reported["verdict"], reported["warning"], failed["verdict"]) == ("pass", True, "fail")
-    assert failed["headline"] == f"in this branch {FIGURES}"
-    assert told == f"**Safe to land, with 1 warning**: all 4 checks passed; but in this branch {FIGURES}."
+    assert failed["headline"] == IN_BRANCH
+    assert told == f"**Safe to land, with 1 warning**: all 4 checks passed; but {IN_BRANCH}."
 
     content = (strict.path / "judgments.txt").read_text()  # another file of judgments is no way around
     strict.git("checkout", "main", "judgments.txt")
     (strict.path / "newer.txt").write_text(content)
     text = strict.shop.suite.replace("judgments: judgments.txt", "judgments: newer.txt")
     (strict.path / "shop.ireval.yaml").write_text(text)
-    assert headline(strict) == f"in this branch {FIGURES}"
+    assert headline(strict) == IN_BRANCH
 
 
 def test_each_way_to_lower_the_bar_is_found(strict):
     shop = strict.shop
     regrade(shop, {"d0": 0}, "q10")  # before any ranking changes
-    assert headline(strict) == (
-        "in this branch 1 judgment was regraded (q10 q10-d0: 3 -> 0), which moves P@3 of the baseline 1.0000 -> 0.9667 "
-        "and of this run 1.0000 -> 0.9667 on all"
-    )
+    regraded = "1 judgment was regraded in this branch: P@3"
+    assert headline(strict) == f"{regraded} of the baseline 1.0000 -> 0.9667"
 
     reverse(shop, "q10")
     regrade(shop, {"d0": 3, "d3": 1}, "q10")  # P@3 of the baseline is what it was; that of the worse ranking rises
-    assert "which moves P@3 of the baseline 1.0000 and of this run 0.9667 -> 1.0000 on all" in headline(strict)
+    figures = "P@3 changes by +0.0000 with the new grades, by -0.0333 with the old ones"
+    assert headline(strict) == f"1 judgment was regraded in this branch: {figures}"
 
     regrade(shop, {"d3": 0}, "q10")
     del shop.judgments["q10"]["q10-d0"]
     shop.write()
-    gone = "in this branch 1 judgment was regraded (q10 q10-d0: 3 -> not judged), which moves nDCG@10 of the baseline "
-    assert headline(strict).startswith(gone)
+    assert headline(strict).startswith("1 judgment was regraded in this branch: nDCG@10 changes by ")
+    assert "q10 q10-d0: 3 -> not judged" in strict.outcome()["facts"]
     assert headline(strict).endswith("; the suite is also weaker")
 
 
@@ -123,7 +128,7 @@ def test_judgments_that_git_does_not_have_are_compared_with_those_that_the_basel
     strict.git("checkout", "--quiet", "-B", "change")
     fit(strict.shop)
 
-    assert headline(strict) == f"in this branch {FIGURES}"
+    assert headline(strict) == IN_BRANCH
 
 
 def test_a_grade_of_one_subtopic_is_a_judgment_as_well(strict):
@@ -153,8 +158,8 @@ def test_a_grade_of_one_subtopic_is_a_judgment_as_well(strict):
     (strict.path / "rankings.txt").write_text(swapped)
 
     assert headline(strict) == (
-        "in this branch 10 judgments were regraded (q01 q01-d2 subtopic 2: 0 -> 1, and 9 more), which moves "
-        "StRecall@2 of the baseline 1.0000 and of this run 0.9500 -> 1.0000 on all"
+        "10 judgments were regraded in this branch: "
+        "StRecall@2 changes by +0.0000 with the new grades, by -0.0500 with the old ones"
     )
 
 

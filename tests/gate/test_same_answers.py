@@ -45,7 +45,7 @@ def test_it_is_accepted_with_repeated_answers_whose_noise_is_known(shop, source)
     source("% 2 == 0", "unsteady_b", repeat=2)
 
     assert shop.run("--ireval-update-new").ret == 0
-    assert "Run noise: " in str(shop.results()["suites"][0]["notes"])
+    assert "noise between the answers: " in str(shop.results()["suites"][0]["notes"])
 
 
 def test_a_steady_system_is_asked_twice_only_before_its_first_baseline(shop, source):

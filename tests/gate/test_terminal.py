@@ -74,7 +74,7 @@ def test_a_failure_of_a_python_test_stays_as_pytest_draws_it(red_shop):
 def test_with_q_each_red_suite_is_a_line_and_a_green_run_says_nothing(red_shop):
     assert [line for line in red_shop.run("-q").outlines if line.startswith(("fail: ", "ireval: "))] == [
         "fail: shop and 2 more: nDCG@10 fell 43.3% (tolerance 5%)",
-        "ireval: fail: 1 suite failed (shop); 7 verdicts: 3 fail, 4 pass",
+        "ireval: fail: 3 of 7 checks of shop failed",
     ]
 
     red_shop.rankings = {query: [f"{query}-{d}" for d in ("d0", "d1", "d2", "d3")] for query in red_shop.rankings}

@@ -85,7 +85,7 @@ def test_rankings_that_cannot_be_packed_make_their_suite_an_error_and_leave_none
     result = accepted_shop.run("--ireval-update", "--ireval-reason", "none")
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["*MemoryError*", "ireval: error: 1 suite could not be judged (shop)*"])
+    result.stdout.fnmatch_lines(["*MemoryError*", "ireval: error: * checks of shop could not be judged*"])
     run = read_run(accepted_shop.path / "ireval-report")
     assert (run.verdict, run.accepted) == ("error", ())
     assert "MemoryError" in run.suites[0].error

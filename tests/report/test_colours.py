@@ -14,7 +14,7 @@ def tones(pieces):
     [
         ("  nDCG@10  0.8764    0.8764  +0.0000  -0.062 .. +0.062  0.093     fail", [("fail", "bad")]),
         ("shop  P@3  0.8764    0.8764  +0.0000  -      inconclusive", [("inconclusive", "doubtful")]),
-        ("ireval: fail: 1 suite failed (shop); 14 verdicts: 1 fail, 13 pass", [("fail", "bad")]),
+        ("ireval: fail: 1 of 14 checks of shop failed", [("fail", "bad")]),
         ("ireval: pass, no suite is affected", [("pass", "good")]),
         ("fail: shop: nDCG@10 fell 34.8%", [("fail", "bad")]),
         ("problem: b.ireval.yaml could not be collected", [("problem", "bad")]),

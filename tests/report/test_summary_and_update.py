@@ -53,7 +53,7 @@ problem: a.yaml:3: unknown key
   'metrc'
 
 ireval: error: 1 suite could not be judged (other), 1 suite failed
-  (product-search); 2 verdicts: 1 fail, 1 pass
+  (product-search)
 """
     )
 
