@@ -19,7 +19,8 @@ from pytest_ireval.gate.score import Scores, find_unknown_ids
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.new_document import NewDocumentOptions, find_prominent
+from pytest_ireval.rules.new_at_top import find_prominent
+from pytest_ireval.rules.new_document import NewDocumentOptions
 from pytest_ireval.words import format_count, format_some
 
 COLLAPSED = 1 / 3

@@ -10,12 +10,12 @@ from itertools import cycle
 
 import numpy as np
 
+from pytest_ireval.data.arrays import Integers
 from pytest_ireval.data.mixing import mix_rankings
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.gate.comparison import ComparedSides
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.rules.new_document import Integers
 from pytest_ireval.sides.population import Population
 from pytest_ireval.sides.side import Scored, Side
 from pytest_ireval.sides.unjudged_effect import Effects, UnjudgedEffect

@@ -17,6 +17,7 @@ from pytest_ireval.rules.wording import format_queries, format_slice
 from pytest_ireval.rules.worst_queries import list_lowest_values
 from pytest_ireval.suite.option_types import AmountText, MetricText, Number
 from pytest_ireval.suite.options import LESS, ListOptions
+from pytest_ireval.suite.quantities import refuse_everything
 from pytest_ireval.words import format_percent
 
 
@@ -43,8 +44,7 @@ class ChurnOptions(ListOptions):
             raise ValueError(
                 f"below: {self.below:g} is outside of the range of {self.overlap}: above {low:g}, up to {high:g}"
             )
-        if self.at_most.share is not None and self.at_most.share >= 1:
-            raise ValueError(f"at_most: {self.at_most} lets everything pass")
+        refuse_everything(self.at_most)
         return self
 
 

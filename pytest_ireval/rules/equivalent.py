@@ -17,8 +17,9 @@ from pytest_ireval.rules.wording import (
     describe_look,
     describe_open_judgments,
     describe_units,
-    explain_doubt,
-    explain_few,
+    explain_chance,
+    explain_few_queries,
+    format_forced,
     format_metric,
     format_move,
     format_slice,
@@ -102,18 +103,17 @@ def _describe(options: EquivalentOptions, change: MetricChange, figures: SliceFi
     if decision.verdict == "pass":
         words = f"it moved by {within}" if change.evidence.changed else "nothing changed"
     elif decision.doubt == "chance" and change.effective_size < options.query_minimum:
-        words = explain_few(options, change)
+        words = explain_few_queries(options, change)
     elif decision.doubt == "chance":
         between = f"the change is so close to {options.tolerance} that it cannot be told apart"
-        words = explain_doubt(change, figures, f"tell whether it moved by {within}", enough=between)
+        words = explain_chance(change, figures, f"tell whether it moved by {within}", enough=between)
     else:
         words = f"it moved, and {options.tolerance} or more is not ruled out"
     if decision.relabeled is not None:
         words += f"; {describe_open_judgments(decision.relabeled)}"
-    forced = "; on_inconclusive: fail" if decision.is_forced else ""
     context = change.context
     moved = f"{format_metric(context, figures)} {format_move(figures, absolute=not change.compares_ratios)}"
-    return f"{moved}{format_slice(context)}{_format_interval(change, figures)}: {words}{forced}"
+    return f"{moved}{format_slice(context)}{_format_interval(change, figures)}: {words}{format_forced(decision)}"
 
 
 def _format_interval(change: MetricChange, figures: SliceFigures) -> str:

@@ -69,27 +69,27 @@ def decide(
     documents, or under the labels that are mildest for it.
     """
 
-    def check(changed: MetricChange) -> RuleVerdict:
+    def reach_verdict(changed: MetricChange) -> RuleVerdict:
         is_allowed, p = test(changed)
         if is_allowed:
             return "pass"
         return "fail" if p is not None and change.context.adjust_p(p) < LEVEL else "inconclusive"
 
-    verdict = check(change)
+    verdict = reach_verdict(change)
     undecided: RuleVerdict = "fail" if options.on_inconclusive == "fail" else "inconclusive"
     if verdict == "inconclusive":
         return Decision(undecided, doubt="chance")
     if verdict == "pass":
         return Decision("pass")
     relabeled = relabel_unjudged(change)
-    if relabeled is None or check(relabeled.condensed_change) == "fail":
+    if relabeled is None or reach_verdict(relabeled.condensed_change) == "fail":
         return Decision("fail", significant=True)
     fell = change.evidence.mean < 0
     # The mildest labels are those that make the move small: the best ones for a fall, the worst ones for a rise.
     mildest = relabeled.worst_change if two_sided and not fell else relabeled.best_change
     # Labels that turn a large fall into a large rise confirm nothing, as labels between the two show no move at all.
     turns_around = two_sided and (mildest.evidence.mean < 0) != fell
-    if check(mildest) == "fail" and not turns_around:
+    if reach_verdict(mildest) == "fail" and not turns_around:
         return Decision("fail", significant=True)
     return Decision(undecided, doubt="judgments", significant=True, relabeled=relabeled)
 

@@ -9,10 +9,10 @@ from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.evidence import Decision, RelabeledChange, relabel_unjudged
 from pytest_ireval.rules.metric_change import MetricChange
 from pytest_ireval.rules.wording import (
-    describe_doubt,
     describe_open_judgments,
-    explain_doubt,
-    explain_few,
+    explain_chance,
+    explain_few_queries,
+    format_forced,
     format_metric,
     format_move,
     format_needed,
@@ -38,10 +38,10 @@ def describe_decision(
     if decision.relabeled is not None:
         reason = describe_open_judgments(decision.relabeled)
     elif change.effective_size < options.query_minimum:
-        reason = f"{explain_few(options, change)}{format_needed(figures)}"
+        reason = f"{explain_few_queries(options, change)}{format_needed(figures)}"
     else:
-        reason = explain_doubt(change, figures, "rule out chance")
-    return f"{fall}: {describe_doubt(decision, reason)}"
+        reason = explain_chance(change, figures, "rule out chance")
+    return f"{fall}: {reason}{format_forced(decision)}"
 
 
 def describe_fall(context: RuleContext, figures: SliceFigures, limit: Tolerance, limit_in_words: str) -> str:

@@ -46,9 +46,9 @@ def format_move(figures: SliceFigures, *, absolute: bool, limit: Tolerance | Non
     return f"{verb} {format_percent(abs(figures.relative), None if limit is None else limit.relative)}"
 
 
-def describe_doubt(decision: Decision, reason: str) -> str:
-    """The end of a sentence about an open verdict: why it is open."""
-    return f"{reason}; on_inconclusive: fail" if decision.is_forced else reason
+def format_forced(decision: Decision) -> str:
+    """``; on_inconclusive: fail`` where an open verdict is a failure for that reason; else empty."""
+    return "; on_inconclusive: fail" if decision.is_forced else ""
 
 
 def describe_open_judgments(relabeled: RelabeledChange) -> str:
@@ -62,7 +62,7 @@ def missing_figure_error(change: MetricChange) -> MetricError:
     return MetricError(f"{change.context.metric} has no figure to compare{format_slice(change.context)}{why}")
 
 
-def explain_doubt(change: MetricChange, figures: SliceFigures, question: str, enough: str = "") -> str:
+def explain_chance(change: MetricChange, figures: SliceFigures, question: str, enough: str = "") -> str:
     """``200 queries are too few to rule out chance; about 520 would be enough``.
 
     The ``question`` is what they are too few to do; ``enough`` is said where there are as many as should be.
@@ -102,7 +102,7 @@ def describe_units(change: MetricChange) -> Iterator[str]:
         yield f"{format_size(change)}: variants of one intent count together"
 
 
-def explain_few(options: AlwaysEvidenceOptions, change: MetricChange) -> str:
+def explain_few_queries(options: AlwaysEvidenceOptions, change: MetricChange) -> str:
     """Why nothing is tested."""
     size, effective, minimum = format_size(change), change.effective_size, options.query_minimum
     if change.cluster_count is not None:

@@ -17,10 +17,10 @@ from pytest_ireval.rules.evidence import ChangeTest, Decision, decide
 from pytest_ireval.rules.metric_change import MetricChange, compute_figures, measure_change
 from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.wording import (
-    describe_doubt,
     describe_look,
     describe_open_judgments,
-    explain_few,
+    explain_few_queries,
+    format_forced,
     format_queries,
     format_size,
     format_slice,
@@ -29,12 +29,11 @@ from pytest_ireval.rules.wording import (
 from pytest_ireval.rules.worst_queries import describe_much_worse, list_worst_changes
 from pytest_ireval.statistics.binomial import heads_at_most, upper_limit
 from pytest_ireval.statistics.differences import TIE
-from pytest_ireval.statistics.estimate import weighting
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.statistics.sign_flip import net_severe
 from pytest_ireval.suite.option_types import AmountText, MetricText, Number
 from pytest_ireval.suite.options import MORE, BelowMinQueries, EvidenceOptions, Looser
-from pytest_ireval.suite.quantities import Amount
+from pytest_ireval.suite.quantities import Amount, refuse_everything
 from pytest_ireval.words import format_p, format_percent, round_estimate
 
 ROUNDING = 2 * TIE
@@ -73,8 +72,8 @@ class WorsenedOptions(EvidenceOptions):
             )
         if self.at_most is None and not self.by_evidence:
             raise ValueError(f"does not limit the number of queries: add at_most: 2, or {self._way_to_evidence}")
-        if self.at_most is not None and self.at_most.share is not None and self.at_most.share >= 1:
-            raise ValueError(f"at_most: {self.at_most} lets everything pass")
+        if self.at_most is not None:
+            refuse_everything(self.at_most)
         return self
 
 
@@ -87,15 +86,13 @@ class Tail(NamedTuple):
     """Of losses that outnumber gains by chance."""
     queries: int
     """All queries, changed or not."""
-    effective_size: float
-    """The number of independently drawn units: queries, or the equivalent number of clusters of equal size."""
+    units: float
+    """The number of independently drawn ones: queries, or the equivalent number of clusters of equal size."""
 
     @property
     def loss_share_limit(self) -> float:
         """The upper bound of the share of queries with such a loss, with 95% confidence."""
-        if self.effective_size == self.queries:
-            return upper_limit(self.losses, self.queries)
-        return upper_limit(self.losses * self.effective_size / self.queries, self.effective_size)
+        return upper_limit(self.losses * self.units / self.queries, self.units)
 
 
 def _p_value(options: WorsenedOptions, context: RuleContext) -> float | None:
@@ -127,10 +124,8 @@ def worsened(options: WorsenedOptions, context: RuleContext) -> RuleResult:
 
 
 def _count_tail(options: WorsenedOptions, change: MetricChange) -> Tail:
-    clusters = change.clusters
-    test = net_severe(change.gains, options.by_more_than + ROUNDING, clusters)
-    size = int(change.gains.size)
-    return Tail(test.losses, test.gains, test.p, size, weighting(None, size, clusters).effective)
+    test = net_severe(change.gains, options.by_more_than + ROUNDING, change.clusters)
+    return Tail(test.losses, test.gains, test.p, change.gains.size, change.weighting.effective)
 
 
 def _is_allowed(options: WorsenedOptions, tail: Tail) -> bool:
@@ -140,7 +135,7 @@ def _is_allowed(options: WorsenedOptions, tail: Tail) -> bool:
 
 def _test_tail(options: WorsenedOptions, change: MetricChange) -> ChangeTest:
     tail = _count_tail(options, change)
-    return ChangeTest(_is_allowed(options, tail), tail.p if tail.effective_size >= options.query_minimum else None)
+    return ChangeTest(_is_allowed(options, tail), tail.p if change.effective_size >= options.query_minimum else None)
 
 
 def _describe(options: WorsenedOptions, change: MetricChange, tail: Tail, decision: Decision) -> str:
@@ -161,11 +156,11 @@ def _describe(options: WorsenedOptions, change: MetricChange, tail: Tail, decisi
     if decision.relabeled is not None:
         left = _count_tail(options, decision.relabeled.best_change).losses
         reason = f"{describe_open_judgments(decision.relabeled)}; with the best grades, {left} would be left"
-    elif tail.effective_size < options.query_minimum:
-        reason = explain_few(options, change)
+    elif change.effective_size < options.query_minimum:
+        reason = explain_few_queries(options, change)
     else:
         reason = f"{format_size(change)} are too few to rule out chance{_format_needed_queries(change, tail)}"
-    return f"{much_worse}: {describe_doubt(decision, reason)}"
+    return f"{much_worse}: {reason}{format_forced(decision)}"
 
 
 def _list_limits(options: WorsenedOptions, context: RuleContext, tail: Tail, decision: Decision) -> Iterator[str]:

@@ -143,6 +143,12 @@ class Amount:
         return str(self.count) if self.count is not None else percent(self.share or 0.0)
 
 
+def refuse_everything(at_most: Amount) -> None:
+    """Refuse a share of 100% or more."""
+    if at_most.share is not None and at_most.share >= 1:
+        raise ValueError(f"at_most: {at_most} lets everything pass")
+
+
 def _format_quantity(value: float) -> str:
     return str(value) if isinstance(value, Milliseconds) else f"{value:.10g}"
 

@@ -86,6 +86,14 @@ def test_few_clusters_of_many_queries_are_no_evidence(tmp_path):
     assert "60 queries in 4 clusters are too few: evidence needs 5 clusters" in shown.headline
 
 
+def test_clusters_of_unequal_size_are_as_many_for_every_rule(tmp_path):
+    intents = [*groups_of(10, 40), *["small"] * 3]  # 4.5 clusters of equal size, which count as 5
+    found = make_town(tmp_path, (LOSS, 43), intents=intents).gate(BY_EVIDENCE, TAILS, **CLUSTER)
+
+    assert {outcome.verdict for name, outcome in found.items() if name != "inputs"} == {"inconclusive"}
+    assert not any("too few: evidence needs" in outcome.headline for outcome in found.values())
+
+
 def test_few_clusters_that_changed_cannot_fail(tmp_path):
     town = make_town(tmp_path, (LOSS, 20), (SAME, 180), intents=groups_of(5, 200))
 
