@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -125,10 +125,16 @@ def git_output(folder: Path, *arguments: str) -> bytes | None:
     return answer.out if answer.status == 0 else None
 
 
-def run_git(folder: Path, *arguments: str, given: bytes = b"", timeout: float | None = None) -> GitAnswer:
+def run_git(
+    folder: Path,
+    *arguments: str,
+    given: bytes = b"",
+    timeout: float | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> GitAnswer:
     """Run git with the input ``given``; the answer says why git failed. ``timeout`` is in seconds, 20 unless given."""
     environment = {name: value for name, value in os.environ.items() if name not in OF_HOOKS}
-    environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
+    environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", **(variables or {})}
     try:
         done = subprocess.run(  # noqa: S603 - the program is git, and arguments are no shell's
             ["git", "-C", str(find_existing_folder(folder.absolute())), *arguments],  # noqa: S607 - the git that the user has

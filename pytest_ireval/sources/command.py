@@ -6,9 +6,7 @@ import os
 import shlex
 import signal
 import subprocess
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -22,7 +20,7 @@ from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, IrevalError, Problem, SourceError, clean_lines, last_lines, relative_path
 from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.sources.calls import suggest_longer_timeout
-from pytest_ireval.sources.programs import end_program, end_programs_on_signals
+from pytest_ireval.sources.programs import end_program, end_programs_on_signals, make_temporary_folder
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suite.option_types import DurationText, Flag, PathText, Text, Texts
 from pytest_ireval.suite.options import SourceOptions
@@ -97,23 +95,11 @@ class _Job:
 @source(name="command", options=CommandOptions)
 def command(options: CommandOptions, request: Request) -> Rankings:
     """Rankings that a program writes for the queries."""
-    with end_programs_on_signals(), _make_folder() as files:
+    with end_programs_on_signals(), make_temporary_folder() as files:
         job = _Job(options, request, Path(files))
         _write_queries(job)
         _refuse_failure(job, _run(job))
         return _read(job)
-
-
-@contextmanager
-def _make_folder() -> Iterator[str]:
-    """A folder for the files of the program; an error if the system has no place for it."""
-    try:
-        made = tempfile.TemporaryDirectory(prefix="ireval-")
-    except OSError as error:
-        complaint = f"no folder for temporary files can be used: {error.strerror}"
-        raise SourceError(Problem(complaint, suggestion="set TMPDIR to a writable folder")) from None
-    with made as folder:
-        yield folder
 
 
 def _write_queries(job: _Job) -> None:

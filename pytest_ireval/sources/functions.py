@@ -134,7 +134,8 @@ def _has_module(folder: Path, name: str) -> bool:
 def _refuse_another(name: str, folder: Path) -> None:
     """Refuse another module of this name that is already imported: it would be used instead of the suite's own."""
     top = name.partition(".")[0]
-    spec = PathFinder.find_spec(top)
+    specs = (finder.find_spec(top, None) for finder in sys.meta_path if hasattr(finder, "find_spec"))
+    spec = next(filter(None, specs), None)  # as the next import would find it; find_spec of importlib asks sys.modules
     if spec is None:
         return
     if spec.has_location and spec.origin:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+
+from pytest_ireval.errors import Problem, SourceError
 
 LOOK = 0.02
 PATIENCE = 2.0
@@ -42,12 +45,26 @@ def end_programs_on_signals() -> Iterator[None]:
     try:
         yield
     except _Deadly:
-        pass  # the program has ended, and its files are removed; now this process ends, too
+        if not came:  # an outer block has set the handlers
+            raise
+        # The program has ended, and its files are removed; now this process ends, too.
     finally:
         for number in taken:
             signal.signal(number, signal.SIG_DFL)
         for number in came[:1]:
             os.kill(os.getpid(), number)
+
+
+@contextmanager
+def make_temporary_folder() -> Iterator[str]:
+    """A folder for the files of a program; an error if the system has no place for it."""
+    try:
+        made = tempfile.TemporaryDirectory(prefix="ireval-", ignore_cleanup_errors=True)
+    except OSError as error:
+        complaint = f"no folder for temporary files can be used: {error.strerror}"
+        raise SourceError(Problem(complaint, suggestion="set TMPDIR to a writable folder")) from None
+    with made as folder:
+        yield folder
 
 
 def end_program(program: subprocess.Popen[bytes]) -> None:
