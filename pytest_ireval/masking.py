@@ -71,10 +71,8 @@ class Masker:
     def register_variable(self, name: str, value: str) -> None:
         """The same, but the host of an address without a login stays, since a message about it needs the host."""
         address = PUBLIC_ADDRESS.fullmatch(value)
-        if address is None:
-            self.register(name, value)
-        elif address[2] not in (None, "/"):
-            self.register(name, value, f"{address[1]}/***")
+        if not is_bare_address(value):
+            self.register(name, value, f"{address[1]}/***" if address else "")
 
     def mask_text(self, text: str) -> str:
         """The text without secrets."""
@@ -189,6 +187,12 @@ def split_address(address: str) -> AddressParts:
     has_wildcards = is_path and not scheme.lower().startswith("http")  # as in part-????.parquet
     public, *after = re.split(r"#|\?(?=[^]?*/[=&]+=)" if has_wildcards else "[?#]", rest, maxsplit=1)
     return AddressParts(public, login, [part for text in after for part in re.split("[?&#]", text)])
+
+
+def is_bare_address(text: str) -> bool:
+    """Tell whether it is the address of a host alone, which holds no secret."""
+    address = PUBLIC_ADDRESS.fullmatch(text)
+    return address is not None and address[2] in (None, "/")
 
 
 def public_address(address: str) -> str:

@@ -121,6 +121,7 @@ def _begin_result(
         policies=suite.policies,
         collection=suite.documents.size,
         depth=suite.depth,
+        variables=suite.variables,
         plugins=registry.distributions,
         notes=tuple(_note_missing_plugins(registry)),
     )

@@ -12,7 +12,7 @@ from pytest_ireval.results.suite_result import SuiteResult
 def format_accept_command(suite: SuiteResult, *, new: bool) -> str:
     """Accepts what was measured; ``new`` where there is no baseline yet."""
     how = "--ireval-update-new" if new else '--ireval-update --ireval-reason "..."'
-    return f"pytest --ireval {_quote_path(node_path(suite))} {how}"
+    return f"{_format_variables(suite)}pytest --ireval {_quote_path(node_path(suite))} {how}"
 
 
 def describe_obstacle(suite: SuiteResult) -> str:
@@ -29,7 +29,14 @@ def describe_obstacle(suite: SuiteResult) -> str:
 def format_why_command(suite: SuiteResult, metric: str, query: str) -> str:
     """Shows the arithmetic of a metric on a query."""
     named = f" --named {quote_word(suite.name)}" if suite.matrix else ""
-    return f"ireval why {quote_word(metric)} --suite {_quote_path(suite.path)}{named} --query {quote_word(query)}"
+    command = f"ireval why {quote_word(metric)} --suite {_quote_path(suite.path)}{named} --query {quote_word(query)}"
+    return f"{_format_variables(suite)}{command}"
+
+
+def _format_variables(suite: SuiteResult) -> str:
+    """The variables that this run had, without which the suite would be another one."""
+    shown = ((name, text if text == "…" else quote_word(text)) for name, text in suite.variables.items())
+    return "".join(f"{name}={text} " for name, text in shown)
 
 
 def node_path(suite: SuiteResult) -> str:

@@ -304,6 +304,8 @@ class SuiteResult(InNotebook):
     depth: int = 0
     source: str = ""
     """Where the rankings come from, in words."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The environment variables that the suite names and that were set; ``…`` in place of values that may be secret."""
     about: Mapping[str, str] = field(default_factory=dict)
     """Facts on the system that the source returned, such as the version of its engine."""
     recorded: RecordedAnswers | None = None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ireval.errors import Problem, find_closest, quote
-from pytest_ireval.masking import SECRET_NAME, VARIABLE, register_variable
+from pytest_ireval.masking import SECRET_NAME, VARIABLE, is_bare_address, public_address, register_variable
 from pytest_ireval.suite.scalars import KEY, File, Items, Keys, Scalar, problem_at, put_value
 from pytest_ireval.suite.yaml_tree import read_tree, tree_of
 
@@ -33,6 +33,8 @@ class MergedKeys:
     files: list[Path] = field(default_factory=list)
     whole: bool = True
     """False if a file or a variable is missing, so that nothing else can be said."""
+    variables: dict[str, str] = field(default_factory=dict)
+    """The environment variables that are named and set; of one that may hold a secret, ``…`` in place of the value."""
 
 
 def shown_path(path: Path) -> str:
@@ -102,6 +104,7 @@ def _merge(here: MergedKeys, bases: list[MergedKeys]) -> None:
         here.problems[:] = dict.fromkeys([*here.problems, *base.problems])
         here.files += [each for each in base.files if each not in here.files]
         here.whole = here.whole and base.whole
+        here.variables = {**base.variables, **here.variables}
         tree = _replace_keys(tree, {key: each for key, each in base.tree.items() if key not in ("ireval", "extends")})
         rules += base.tree.get("rules", ())
     tree = _replace_keys(tree, here.own)
@@ -156,6 +159,8 @@ def _fill_variables(tree: Keys, environment: Mapping[str, str], here: MergedKeys
                 refuse("is not a variable", "write ${NAME} or ${NAME:-default}; $$ is a $")
                 return match.group()
             found = environment.get(name)
+            if found and here.variables.get(name) != HIDDEN:
+                here.variables[name] = HIDDEN if _is_secret_value(name, found, may_be_secret) else found
             if not found and not default and environment.get(OFFLINE):
                 found = _stand_in_for_connection(tree, text, location, match) or found
             if found and may_be_secret:
@@ -179,6 +184,16 @@ def _fill_variables(tree: Keys, environment: Mapping[str, str], here: MergedKeys
 
     made: Keys = _change_texts(tree, fill, ())
     return made
+
+
+HIDDEN = "…"
+
+
+def _is_secret_value(name: str, value: str, may_be_secret: bool) -> bool:
+    """Tell whether a command that repeats the variable must not have its value."""
+    if "://" in value and public_address(value) != value:
+        return True
+    return SECRET_NAME.search(name) is not None or (may_be_secret and not is_bare_address(value))
 
 
 def _stand_in_for_connection(tree: Keys, text: Scalar, location: Location, match: re.Match[str]) -> str | None:

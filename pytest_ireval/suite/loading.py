@@ -171,6 +171,7 @@ def _make_suite(settings: SuiteKeys, tree: Keys, name: str, values: Mapping[str,
             for number, each in enumerate(settings.waive)
         ),
         files=tuple(merged.files),
+        variables=merged.variables,
         watches=settings.watches,
         weight_place=find_place(tree, ("weight",)).place if settings.weight else None,
         cluster_place=find_place(tree, ("cluster",)).place if settings.cluster else None,

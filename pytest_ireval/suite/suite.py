@@ -166,6 +166,8 @@ class Suite:
     waivers: tuple[Waiver, ...] = ()
     files: tuple[Path, ...] = ()
     """All YAML files of the suite."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The environment variables that its files name and that are set; ``…`` in place of values that may be secret."""
     watches: tuple[Watch, ...] = ()
     """Empty if the suite does not name the files that it depends on."""
     weight_place: Place | None = None

@@ -372,3 +372,25 @@ def test_a_baseline_is_packed_where_the_suite_asks_for_it(shop, ireval, monkeypa
     assert sorted(shop.baseline_files()) == ["shop.anchor.baseline.gz", "shop.baseline.gz"]
     assert [each.reason for each in shop.baseline().acceptances] == ["", "packed"]
     assert shop.run().ret == 0
+
+
+def test_the_commands_of_a_red_run_have_its_variables_but_no_secret(changed_shop, monkeypatch):
+    (changed_shop.path / "rankings.txt").rename(changed_shop.path / "new rankings.txt")
+    changed_shop.change(
+        ("{run: rankings.txt}", "{run: '${RANKINGS}', format: '${FORMAT:-trec}'}"),
+        ('owner: "@search-team"', "owner: '${SEARCH_KEY}${MOUNT}'"),
+    )
+    for name, value in {
+        "RANKINGS": "new rankings.txt",
+        "SEARCH_KEY": "the-key-of-the-shop",
+        "MOUNT": "https://me:the-password@shop.example",
+        "OTHER": "of no suite",
+    }.items():
+        monkeypatch.setenv(name, value)
+
+    text = changed_shop.run().stdout.str()
+
+    variables = "SEARCH_KEY=… MOUNT=… RANKINGS='new rankings.txt' "
+    accept = 'pytest --ireval shop.ireval.yaml --ireval-update --ireval-reason "..."'
+    assert f"  accept:   {variables}{accept}\n" in text
+    assert f"  why:      {variables}ireval why nDCG@10 --suite shop.ireval.yaml" in text

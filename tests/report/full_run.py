@@ -100,6 +100,7 @@ def full_suite(name, seed, queries, metrics, documents):
         policies=Policies(depth=DEPTH),
         depth=DEPTH,
         source="run: runs/candidate.trec",
+        variables={"RANKINGS": "runs/now.trec", "SEARCH_KEY": "…"},
         about={"engine": "Lucene 9.11"},
         recorded=RecordedAnswers(60, "2026-11-18"),
         judgments="data/qrels.txt",
