@@ -22,6 +22,7 @@ from pytest_ireval.gate.check_inputs import check_inputs
 from pytest_ireval.gate.check_merge_base import check_merge_base
 from pytest_ireval.gate.check_waivers import check_waiver, find_losses_of_waived_queries
 from pytest_ireval.gate.collect import Inputs
+from pytest_ireval.gate.few_queries import count_units, has_min_queries, is_new_slice, report_too_few
 from pytest_ireval.gate.movement import trace_way_from_anchor
 from pytest_ireval.gate.noise import describe_time_noise
 from pytest_ireval.gate.notes import list_notes
@@ -45,12 +46,9 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.outcome import Outcome, Verdict
 from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.metric_change import measure_change
 from pytest_ireval.rules.result import RuleResult, RuleVerdict, describe_statistics, list_numbers
-from pytest_ireval.rules.wording import format_size
 from pytest_ireval.statistics.multiplicity import holm, holm_factors
 from pytest_ireval.suite.suite import RuleSpec
-from pytest_ireval.words import format_count
 
 
 def apply_checks(
@@ -244,13 +242,13 @@ def _ask_safely(check: RuleCheck, context: RuleContext, scores: Scores, correcte
             if check.id in corrected.by_check:
                 tests = len(corrected.by_check)
                 context = replace(context, holm_factor=corrected.factors[check.id], tested_checks=tests)
-            few = _report_too_few(outcome, check.rule, context)
+            few = report_too_few(outcome, check.rule, context)
             return few if few is not None else _ask_rule(outcome, check.rule, context)
     except IrevalError as error:
         return _report_check_error(outcome, error)
 
 
-VERDICTS: Mapping[RuleVerdict, Verdict] = {
+OUTCOME_VERDICTS: Mapping[RuleVerdict, Verdict] = {
     "pass": "pass",
     "warn": "pass",
     "known_failure": "pass",
@@ -266,14 +264,14 @@ def _ask_rule(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> Outcome
     result: object = rule.kind.check(rule.options, context)
     if not isinstance(result, RuleResult):
         return report_error(outcome, f"{name} returned {type(result).__name__}, not a RuleResult")
-    if result.verdict not in tuple(VERDICTS):
-        allowed = f"a verdict is one of {', '.join(VERDICTS)}"
+    if result.verdict not in tuple(OUTCOME_VERDICTS):
+        allowed = f"a verdict is one of {', '.join(OUTCOME_VERDICTS)}"
         return report_error(outcome, f"{name} returned {result.verdict!r}; {allowed}")
     if not isinstance(result.headline, str) or not result.headline.strip():
         return report_error(outcome, f"{name} returned the headline {result.headline!r}; it is a sentence")
     decided = replace(  # under the names of results.json
         outcome,
-        verdict=VERDICTS[result.verdict],
+        verdict=OUTCOME_VERDICTS[result.verdict],
         headline=result.headline,
         sentence=result.sentence,
         figures=result.figures,
@@ -370,9 +368,9 @@ def _has_something_to_check(prepared: PreparedCheck) -> bool:
     rule, context = prepared.check.rule, prepared.context
     try:
         with _translate_foreign_errors(rule):
-            if _has_min_queries(rule, context):
+            if has_min_queries(rule, context):
                 return True
-            return rule.options.below_min_queries == "can fail" and _count_units(rule, context) > 0
+            return rule.options.below_min_queries == "can fail" and count_units(rule, context) > 0
     except IrevalError:
         return True
 
@@ -380,7 +378,7 @@ def _has_something_to_check(prepared: PreparedCheck) -> bool:
 def _report_nothing_checked(outcome: Outcome, prepared: Sequence[PreparedCheck], scores: Scores) -> Outcome:
     """The outcome of the inputs of a suite whose rules had nothing to look at."""
     headline = "no rule of this suite judged anything"
-    new = any(_is_new(context) for check, context in prepared if context is not None and check.rule.compares)
+    new = any(is_new_slice(context) for check, context in prepared if context is not None and check.rule.compares)
     remedy = "accept the current rankings" if new else "give it more queries, or lower min_queries"
     if not scores.population.counted_queries.any():
         headline += ": all queries are waived"
@@ -393,76 +391,3 @@ def _report_nothing_checked(outcome: Outcome, prepared: Sequence[PreparedCheck],
         facts=(remedy, outcome.headline, *outcome.facts),
         acceptable=new,
     )
-
-
-def _report_too_few(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> Outcome | None:
-    """Report a slice with no queries, or with too few for its rule to check it; None if the rule is to be asked."""
-    if _has_min_queries(rule, context):
-        return None
-    if not _count_units(rule, context):
-        return _report_no_values(outcome, rule, context)
-    if rule.options.below_min_queries != "not checked":
-        return None
-    if rule.options.traits.by_evidence and not context.slice.conditions:
-        return None  # all queries of the suite are too few: the rule says so, and how many it needs
-    size = _measure_size(rule, context).text
-    few = f"{context.slice} has {size}, fewer than min_queries: {rule.options.query_minimum}; not checked"
-    return replace(outcome, verdict="inconclusive", headline=few)
-
-
-def _has_min_queries(rule: RuleSpec, context: RuleContext) -> bool:
-    """Tell whether a slice has a query, and as many as its rule wants.
-
-    A rule without a metric and without a baseline looks at lists, and there is always one.
-    """
-    if context.part.metric is None and not rule.compares:
-        return True
-    minimum: int = rule.options.query_minimum
-    return _measure_size(rule, context).independent >= max(1, minimum)
-
-
-class SliceSize(NamedTuple):
-    """The number of queries of a slice."""
-
-    independent: int
-    """Drawn independently: of queries in clusters, the number of clusters of equal size that they are worth."""
-    text: str
-    """``60 queries in 12 clusters``."""
-
-
-def _measure_size(rule: RuleSpec, context: RuleContext) -> SliceSize:
-    count = _count_units(rule, context)
-    if count and rule.options.traits.by_evidence and context.population.clusters is not None:
-        change = measure_change(context)
-        return SliceSize(change.effective_size, format_size(change))
-    return SliceSize(count, format_count(count, "query"))
-
-
-def _count_units(rule: RuleSpec, context: RuleContext) -> int:
-    """The number of units of the slice that the rule looks at; queries, where it is about no metric."""
-    if context.part.metric is None:
-        return context.paired_rows().size
-    paired = rule.compares and not context.part.metric.compares_lists
-    return (context.paired_values() if paired else context.values()).current.size
-
-
-def _report_no_values(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> Outcome:
-    """Decide on a slice without any value; it is an error only if the reason is unknown."""
-    inside = context.slice.mask(context.population.queries)
-    if inside.any() and not (inside & context.population.counted_queries).any():
-        return replace(
-            outcome, verdict="inconclusive", headline=f"all queries of {context.slice} are waived; not checked"
-        )
-    if not rule.compares:
-        return report_error(outcome, f"no query of {context.slice} counts")
-    if _is_new(context):
-        unknown = f"no query of {context.slice} is in the baseline yet; not checked"
-        return replace(outcome, verdict="inconclusive", headline=unknown)
-    raise BaselineMisfitError(f"no query of {context.slice} has a value on both sides")
-
-
-def _is_new(context: RuleContext) -> bool:
-    """Tell whether the baseline has no query of the slice yet."""
-    position = context.baseline.position if context.baseline is not None else {}
-    inside = context.slice.mask(context.population.queries).tolist()
-    return not any(q in position for q, there in zip(context.population.queries.ids, inside, strict=True) if there)
