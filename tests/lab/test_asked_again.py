@@ -116,10 +116,10 @@ def test_a_suite_that_asks_several_times_says_how_much_of_a_change_is_noise(nois
     sys.modules.pop("noisy", None)
     (noisy.folder / "noisy.py").write_text(NOISY.replace("calls = 0", "calls = 10"))
     result = run_gate(noisy.suite(), registry=noisy.registry, today=TODAY)
-    (note,) = (fact for fact in result.outcomes[0].facts if fact.startswith("the source was asked"))
+    (note,) = (fact for fact in result.outcomes[0].facts if fact.startswith("each query was asked"))
 
-    assert note.startswith("the source was asked 3 times; a query's value is the mean. Run noise: ")
-    assert note.endswith("of the variance of RR@5's changes")
+    assert note.startswith("each query was asked 3 times and counts with its mean; noise between the answers: ")
+    assert note.endswith("of the changes in RR@5 (share of variance)")
 
 
 def test_a_suite_whose_answers_are_the_same_says_so(shop):
