@@ -59,6 +59,8 @@
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button.copy");
     if (button) copy(button);
+    const link = event.target.closest('a[href^="#"]');
+    if (link) history.replaceState({ followed: [...document.links].indexOf(link) }, "");
   });
   let closed = [];
   window.addEventListener("beforeprint", () => {
@@ -71,6 +73,11 @@
   window.addEventListener("resize", reachable);
   document.addEventListener("toggle", reachable, true);
   reachable();
-  window.addEventListener("hashchange", follow);
+  window.addEventListener("hashchange", () => {
+    // Who goes back is at the link again that was followed; a browser alone would go on with Tab where it led.
+    const link = document.links[history.state?.followed];
+    if (link) link.focus();
+    else follow();
+  });
   follow();
 })();
