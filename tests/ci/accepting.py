@@ -32,7 +32,7 @@ class Acceptance:
             "secrets.IREVAL_DEPLOY_KEY != ''": "true" if key else "false",
         }
         origin = {"ref": branch, "sha": head, "repo": {"full_name": REPOSITORY}}
-        repository.answers(
+        repository.github.answers.update(
             {
                 f"repos/{REPOSITORY}/collaborators/ann/permission": {"permission": permission},
                 f"repos/{REPOSITORY}/pulls/12": {"state": "open", "head": origin} | dict(pull),
@@ -82,4 +82,4 @@ class Acceptance:
     def list_comments(self):
         """The comments that were written."""
         path = f"POST repos/{REPOSITORY}/issues/12/comments"
-        return [call["body"] for call in self.repository.gh_calls() if call.get("call") == path]
+        return [call["body"] for call in self.repository.github.calls if call.get("call") == path]

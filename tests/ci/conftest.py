@@ -1,13 +1,15 @@
-"""A repository with the made-up shop, its remote, and programs that a runner has: python, gh."""
+"""A repository with the made-up shop, its remote, and what a runner has: python, and GitHub to ask."""
 
 import json
 import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
+from fake_github import FakeGitHub
 from steps import Machine, clean_environment
 
 ROOT = Path(__file__).parents[2]
@@ -16,7 +18,7 @@ WHO = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
 REQUIRED = "IREVAL_CI_TOOLS"
 """Set to ``required`` in this project's own check, where no tool may be missing unseen."""
 TOOLS = {
-    "jq": "the program jq (apt install jq), as which gh filters answers",
+    "gh": "the program gh (apt install gh), as runners of GitHub have it",
     "shellcheck": "shellcheck (pip install --group lint -e .)",
     "check-jsonschema": "check-jsonschema (pip install --group lint -e .)",
 }
@@ -51,11 +53,11 @@ def tool():
 class Repository:
     """A working copy with suites, whose remote is a bare repository beside it."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, github):
         self.folder = folder / "work"
         self.fakes = folder / "fakes"
         self.log = folder / "python-calls"
-        self.gh = folder / "gh"
+        self.github = github
         shutil.copytree(ROOT / "examples" / "suites", self.folder / "suites")
         (self.folder / "requirements.txt").write_text("pytest-ireval\n")
         (self.folder / ".gitignore").write_text("__pycache__/\n")
@@ -68,17 +70,17 @@ class Repository:
 
     def _programs(self):
         self.fakes.mkdir()
-        self.gh.mkdir()
         here = Path(__file__).parent
-        for name, script in (("python", "fake_python"), ("python3", "fake_python"), ("gh", "fake_gh")):
+        for name, script in (("python", "fake_python"), ("python3", "fake_python")):
             file = self.fakes / name
             file.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{here / script}.py" "$@"\n')
             file.chmod(0o755)
 
     def environment(self, **more):
         path = f"{self.fakes}{os.pathsep}{os.environ['PATH']}"
-        fakes = {"FAKES": str(self.fakes), "FAKE_PYTHON": str(self.log), "FAKE_GH": str(self.gh)}
-        return clean_environment(**{"PATH": path, "CI": "true", **fakes, **more})
+        fakes = {"FAKES": str(self.fakes), "FAKE_PYTHON": str(self.log)}
+        asking = self.github.environment(self.folder.parent / "gh")
+        return clean_environment(**{"PATH": path, "CI": "true", **fakes, **asking, **more})
 
     def machine(self, folder=None, **more):
         """One that has this working copy, or another."""
@@ -115,15 +117,16 @@ class Repository:
     def python_calls(self):
         return [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
 
-    def gh_calls(self):
-        calls = self.gh / "calls"
-        return [json.loads(line) for line in calls.read_text().splitlines()] if calls.exists() else []
 
-    def answers(self, answers):
-        """What gh says, by path."""
-        (self.gh / "answers.json").write_text(json.dumps(answers))
+@pytest.fixture
+def github():
+    """What ``gh`` asks in a job."""
+    with FakeGitHub() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
 
 
 @pytest.fixture
-def repository(tmp_path):
-    return Repository(tmp_path)
+def repository(tmp_path, github):
+    return Repository(tmp_path, github)

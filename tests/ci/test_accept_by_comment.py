@@ -6,13 +6,12 @@ import pytest
 from accepting import AFTER, Acceptance
 
 BASELINE = "suites/baselines/product-search.baseline"
-pytestmark = pytest.mark.usefixtures("jq")
+pytestmark = pytest.mark.usefixtures("gh")
 
 
 @pytest.fixture
-def jq(tool):
-    """With it the stand-in for gh filters its answers."""
-    return tool("jq")
+def gh(tool):
+    return tool("gh")
 
 
 def reason_at(repository, ref):

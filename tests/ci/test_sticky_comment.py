@@ -1,24 +1,37 @@
-"""The comment on a pull request: one, of the run of its newest commit, and never somebody else's."""
+"""The comment on a pull request, written by gh: one, of the run of its newest commit, and never somebody else's."""
+
+import shutil
 
 import pytest
 from steps import load
 from test_recipes import RECIPES
 
 MARK = "<!-- pytest-ireval summary -->"
+RED = f"{MARK}\n**Not safe to land**: nDCG@10 fell.\n"
+QUIET = f"{MARK}\n<!-- quiet -->\n**Safe to land**: all 7 checks passed.\n"
 HEAD = "5d1c0a7be"
 PULLS = "repos/shop/search/pulls"
 COMMENTS = "repos/shop/search/issues/12/comments"
-pytestmark = pytest.mark.usefixtures("jq")
+pytestmark = pytest.mark.usefixtures("gh")
 
 
 @pytest.fixture
-def jq(tool):
-    """With it the stand-in for gh filters its answers."""
-    return tool("jq")
+def gh(tool):
+    return tool("gh")
 
 
-def comment(repository, *, summary=f"{MARK}\n**Not safe to land**: nDCG@10 fell.\n", newest=HEAD, comments=()):
+def comment(repository, *, summary=RED, newest=HEAD, comments=()):
     """Run the workflow after a run on ``HEAD``; what was written, as (method and path, text)."""
+    github = repository.github
+    github.answers[PULLS] = [{"number": 11, "head": {"sha": "other"}}, {"number": 12, "head": {"sha": newest}}]
+    github.answers.setdefault(COMMENTS, list(comments))
+    before = len(github.calls)
+    run_workflow(repository, summary)
+    return [(call["call"], call["body"]) for call in github.calls[before:] if "body" in call]
+
+
+def run_workflow(repository, summary=RED):
+    """All steps; returns the last that ran."""
     workflow = load(RECIPES / "github-comment.yml")
     values = {
         "github.token": "token",
@@ -30,13 +43,12 @@ def comment(repository, *, summary=f"{MARK}\n**Not safe to land**: nDCG@10 fell.
         "github.event.workflow_run.head_sha": HEAD,
         "steps.pull.outputs.number": "",
     }
-    pulls = [{"number": 11, "head": {"sha": "other"}}, {"number": 12, "head": {"sha": newest}}]
-    repository.answers({PULLS: pulls, COMMENTS: list(comments)})
     if summary is not None:
-        for attempt, text in ((1, "of the attempt before"), (2, summary)):
-            artifact = repository.gh / f"ireval-report-{attempt}"
-            artifact.mkdir()
-            (artifact / "comment.md").write_text(text, encoding="utf-8")
+        texts = {1: "of the attempt before", 2: summary}
+        repository.github.artifacts = {
+            f"ireval-report-{attempt}": {"comment.md": text} for attempt, text in texts.items()
+        }
+    shutil.rmtree(repository.folder / "report", ignore_errors=True)  # each run of a workflow has a new machine
     machine = repository.machine(GITHUB_REPOSITORY="shop/search")
     for step in workflow["jobs"]["comment"]["steps"]:
         assert step.get("if", "steps.pull.outputs.number") == "steps.pull.outputs.number"
@@ -46,7 +58,7 @@ def comment(repository, *, summary=f"{MARK}\n**Not safe to land**: nDCG@10 fell.
         assert ran.code == 0, ran.text
         values |= {f"steps.pull.outputs.{name}": text for name, text in ran.outputs.items()}
     assert not (repository.folder / "seen").exists()
-    return [(call["call"], call["body"]) for call in repository.gh_calls() if "body" in call]
+    return ran
 
 
 def make_comment(number, login, body=f"{MARK}\n**Not safe to land**: RR fell.\n"):
@@ -57,7 +69,7 @@ LINK = "\nThe whole report: https://github.com/shop/search/actions/runs/9\n"
 
 
 def test_the_first_run_writes_a_comment(repository):
-    assert comment(repository) == [(f"POST {COMMENTS}", f"{MARK}\n**Not safe to land**: nDCG@10 fell.\n{LINK}")]
+    assert comment(repository) == [(f"POST {COMMENTS}", RED + LINK)]
 
 
 def test_the_next_run_writes_it_anew(repository):
@@ -70,7 +82,32 @@ def test_the_next_run_writes_it_anew(repository):
     ((call, text),) = comment(repository, comments=others)
 
     assert call == "PATCH repos/shop/search/issues/comments/3"
-    assert text.startswith(f"{MARK}\n**Not safe to land**: nDCG@10 fell.\n")
+    assert text == RED + LINK
+
+
+def test_a_red_push_a_second_one_and_the_fixed_one_are_one_comment(repository):
+    later = RED.replace("nDCG@10", "RR@10")
+    calls = [call for summary in (RED, later, QUIET) for call, _ in comment(repository, summary=summary)]
+
+    assert [call.partition(" ")[0] for call in calls] == ["POST", "PATCH", "PATCH"]
+    assert [each["body"] for each in repository.github.answers[COMMENTS]] == [QUIET + LINK]
+
+
+def test_it_is_found_behind_a_hundred_others(repository):
+    others = [make_comment(number, "ann", "Nice.") for number in range(1, 131)]
+
+    ((call, _),) = comment(repository, comments=[*others, make_comment(131, "github-actions[bot]")])
+
+    assert call == "PATCH repos/shop/search/issues/comments/131"
+
+
+@pytest.mark.parametrize("comments", [[], [make_comment(3, "github-actions[bot]")]], ids=["first", "next"])
+def test_with_a_token_that_may_only_read_it_is_on_the_page_of_the_run(repository, comments):
+    repository.github.is_read_only = True
+    comment(repository, comments=comments)
+
+    (summary,) = repository.folder.parent.glob("temporary/summary")
+    assert summary.read_text() == RED + LINK
 
 
 def test_a_comment_of_somebody_else_with_the_mark_is_left_alone(repository):
@@ -81,9 +118,6 @@ def test_a_comment_of_somebody_else_with_the_mark_is_left_alone(repository):
 
 def test_a_run_of_a_commit_that_is_no_longer_the_newest_says_nothing(repository):
     assert comment(repository, newest="c27e4f1d9") == []
-
-
-QUIET = f"{MARK}\n<!-- quiet -->\n**Safe to land**: all 7 checks passed.\n"
 
 
 def test_a_run_in_which_nothing_happened_makes_no_comment(repository):
@@ -108,4 +142,4 @@ def test_a_run_without_a_report_is_not_passed_over(repository, summary):
 def test_the_pull_request_is_found_by_what_github_says(repository):
     comment(repository)
 
-    assert repository.gh_calls()[0] == {"call": f"GET {PULLS}", "state": "open", "head": "eve:syn$(touch seen)onyms"}
+    assert repository.github.calls[0] == {"call": f"GET {PULLS}", "state": "open", "head": "eve:syn$(touch seen)onyms"}
