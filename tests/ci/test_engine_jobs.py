@@ -9,7 +9,7 @@ import yaml
 
 PAGE = Path(__file__).parents[2] / "docs" / "live_engines.md"
 BLOCK = re.compile(r'^```(\w+) title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
-WORKFLOW, GITLAB, FORKS = ".github/workflows/search-engine.yml", ".gitlab-ci.yml", "a step for forks"
+WORKFLOW, GITLAB, FORKS = ".github/workflows/search-gate.yml", ".gitlab-ci.yml", "a step for forks"
 PARTS = [f"services: {name}" for name in ("elasticsearch", "postgresql", "vespa")] + [
     "steps: solr",
     "steps: vespa",
