@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from pytest_ireval.baseline.files import (
     BASELINE,
@@ -27,8 +27,7 @@ from pytest_ireval.repositories.merge_base import MergeBase
 from pytest_ireval.repositories.tree import BaseRef, Tree, folder_of
 
 
-@dataclass(frozen=True, eq=False)
-class BaselineAtBase:
+class BaselineAtBase(NamedTuple):
     """The baseline of a suite at the merge base."""
 
     base: MergeBase
@@ -44,8 +43,7 @@ class BaselineAtBase:
     """The paths of other baselines that the branch has no more, listed if this one was not found under its name."""
 
 
-@dataclass(frozen=True)
-class SuiteIdentity:
+class SuiteIdentity(NamedTuple):
     """The files and the matrix that give a suite its name."""
 
     files: tuple[Path, ...]
@@ -67,7 +65,7 @@ def find_baseline_at_base(
     path, removed = _find_under_other_name(tree, home, stored, suite)
     if not path:
         return BaselineAtBase(tree.base, removed=removed)
-    return replace(_read_baseline(tree, path, None, folder, name), renamed=True, removed=removed)
+    return _read_baseline(tree, path, None, folder, name)._replace(renamed=True, removed=removed)
 
 
 def find_anchor_at_base(
@@ -84,7 +82,7 @@ def find_anchor_at_base(
         return BaselineAtBase(tree.base)
     renamed = (old_home, old_name) != (home, name)
     found = _read_baseline(tree, path, None if renamed else stored, folder, anchor_name(name))
-    return replace(found, renamed=renamed)
+    return found._replace(renamed=renamed)
 
 
 def _find_in_folder(tree: Tree, home: str, name: str) -> str:

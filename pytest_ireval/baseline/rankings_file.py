@@ -8,7 +8,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,8 +37,7 @@ class KeptRankings(NamedTuple):
     record: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class LastRun:
+class LastRun(NamedTuple):
     """The data of one suite in the file of a run."""
 
     date: str

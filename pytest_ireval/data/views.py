@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import ChainMap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -296,8 +296,7 @@ class Labellings(NamedTuple):
     label: Integers
 
 
-@dataclass(frozen=True, eq=False)
-class Template:
+class Template(NamedTuple):
     """One side, ready for labels: its judged and open documents, each with its row among the open ones.
 
     ``place`` is the row among all listed documents, ``opened`` the row among the open documents (-1: it is judged);

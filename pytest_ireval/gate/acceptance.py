@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,16 +31,14 @@ from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_some
 
 
-@dataclass(frozen=True)
-class Obstacle:
+class Obstacle(NamedTuple):
     """What stands against accepting what was measured."""
 
     headline: str
     details: str
 
 
-@dataclass(frozen=True, eq=False)
-class Proposal:
+class Proposal(NamedTuple):
     """The data to accept a suite; plain, so that another process can do it."""
 
     baseline: Baseline | None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 
 from pytest_ireval.baseline.files import anchor_name, find_committed_baseline
 from pytest_ireval.baseline.fingerprints import (
@@ -43,8 +44,7 @@ SAMPLE = 50
 """The most queries that are asked a second time."""
 
 
-@dataclass(frozen=True, eq=False)
-class StoredReference:
+class StoredReference(NamedTuple):
     """A baseline or an anchor as it is stored in a file; without one, both are None."""
 
     baseline: Baseline | None = None
@@ -54,8 +54,7 @@ class StoredReference:
     """The file that the last commit has, where there is none here."""
 
 
-@dataclass(frozen=True, eq=False)
-class OtherReference:
+class OtherReference(NamedTuple):
     """The answer of a source that rules compare with, or the reason why there is none."""
 
     source: SourceSpec

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -21,8 +20,7 @@ from pytest_ireval.results.outcome import Diagnosis, Outcome, Placed
 from pytest_ireval.results.suite_result import EngineExplanation, QueryDocuments, ToJudge
 
 
-@dataclass(frozen=True)
-class ExplainedOutcomes:
+class ExplainedOutcomes(NamedTuple):
     """The outcomes with the documents behind them, and why the figures changed."""
 
     outcomes: tuple[Outcome, ...]

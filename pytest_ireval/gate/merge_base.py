@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_ireval.baseline.at_base import BaselineAtBase, SuiteIdentity, find_baseline_at_base
 from pytest_ireval.baseline.record import Baseline
@@ -19,16 +19,14 @@ from pytest_ireval.suite.suite import Suite
 ON_ITS_OWN = "the two cannot be compared: make this change of the suite in a separate branch, without a base"
 
 
-@dataclass(frozen=True, eq=False)
-class MergeBaseBaseline:
+class MergeBaseBaseline(NamedTuple):
     """The baseline where the branch began, or the reason why it is not known."""
 
     at: BaselineAtBase | None = None
     problem: BaselineError | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class MergeBaseScores:
+class MergeBaseScores(NamedTuple):
     """Two baselines of one suite, scored with the current judgments and metrics; None where one does not exist."""
 
     base: Side | None = None

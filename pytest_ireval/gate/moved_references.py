@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from pytest_ireval.baseline.at_base import BaselineAtBase, find_anchor_at_base
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
@@ -33,8 +34,7 @@ from pytest_ireval.sources.run import RunOptions, find_files
 from pytest_ireval.suite.suite import Reference, SourceSpec, Suite
 
 
-@dataclass(frozen=True, eq=False)
-class MovedReference:
+class MovedReference(NamedTuple):
     """What a check compares with now, beside what it compared with at the merge base."""
 
     check: str
@@ -70,8 +70,7 @@ def _names_a_reference(suite: Suite) -> bool:
     return any(not asked.options.traits.reference.stored for asked in suite.rules)
 
 
-@dataclass(frozen=True, eq=False)
-class _ReferenceComparer:
+class _ReferenceComparer(NamedTuple):
     """The suite now and at the merge base."""
 
     inputs: Inputs
@@ -105,9 +104,9 @@ class _ReferenceComparer:
         if metric is None or metric.compares_lists:
             return moved
         try:
-            return replace(moved, figure=self._compare_figures(before, other, metric))
+            return moved._replace(figure=self._compare_figures(before, other, metric))
         except IrevalError as error:
-            return replace(moved, why=" ".join(str(error).split()))
+            return moved._replace(why=" ".join(str(error).split()))
 
     def _compare_figures(self, before: Reference, other: RuleCheck, metric: Metric) -> ComparedFigure | None:
         collection = self.inputs.collection

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
+from typing import NamedTuple
 
 from pytest_ireval.baseline.changes import find_cause
 from pytest_ireval.baseline.index_facts import describe_new_count
@@ -48,8 +49,7 @@ MOST_REMOVED = 0.05
 """A larger share of queries or values that are gone is no change of the suite, but a mistake."""
 
 
-@dataclass(frozen=True)
-class _StoredKind:
+class _StoredKind(NamedTuple):
     """The kind of a stored reference in words, and the way to make it again."""
 
     noun: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pytest_ireval.baseline.record import Baseline
@@ -42,8 +42,7 @@ class GradedDocument(NamedTuple):
 Grades = Mapping[GradedDocument, float]
 
 
-@dataclass(frozen=True)
-class Regraded:
+class Regraded(NamedTuple):
     """A figure that moved in favour of a change because judgments have other grades than before."""
 
     held: MetricOnSlice

@@ -12,8 +12,8 @@ Each step is a function in a file of that name, the last one in result.py, and t
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 from pytest_ireval.clock import read_date
 from pytest_ireval.data.queries import Queries
@@ -37,16 +37,14 @@ from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.suite.suite import Suite
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(NamedTuple):
     """The checks of a suite, and its queries, if they had to be read to know them."""
 
     checks: tuple[Check, ...]
     queries: Queries | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class GatedSuite:
+class GatedSuite(NamedTuple):
     """A suite that went through the gate, with all that a new baseline is made of; None where inputs are broken."""
 
     result: SuiteResult

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 
 from pytest_ireval.repositories.tree import BaseRef
 
 
-@dataclass(frozen=True)
-class RunContext:
+class RunContext(NamedTuple):
     """The day of a run, and what it compares suites with beside their baselines."""
 
     today: date

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -30,8 +30,7 @@ QueryIds = frozenset[str]
 NO_QUERIES: QueryIds = frozenset()
 
 
-@dataclass(frozen=True, eq=False)
-class ScoredRankings:
+class ScoredRankings(NamedTuple):
     """One side, and what only the current side needs beside it."""
 
     side: Side
@@ -108,10 +107,10 @@ def _add_values(
                     _arrange_values(metric, results.by_metric[str(metric)], collection)
                 )
         if number == 0:
-            scored = replace(scored, evaluation=_merge_evaluations(scored.evaluation, results.evaluation))
+            scored = scored._replace(evaluation=_merge_evaluations(scored.evaluation, results.evaluation))
         if number == 0 and judged:
             listed, without = _count_unjudged(joined, suite.depth)
-            scored = replace(scored, listed=listed, unjudged=without)
+            scored = scored._replace(listed=listed, unjudged=without)
             side = replace(side, judgedness=_count_judged(joined, find_deepest_rank(suite.metrics, suite.depth)))
     broken = {name: errors[str(metric)] for name, metric in metrics.items() if str(metric) in errors}
     whole = {name: values for name, values in repeated.items() if name not in broken}
@@ -125,7 +124,7 @@ def _add_values(
         },
         recall_precision=_average_arrays(recall_precision) if recall_precision else side.recall_precision,
     )
-    return replace(scored, side=side)
+    return scored._replace(side=side)
 
 
 def _mark_counting(

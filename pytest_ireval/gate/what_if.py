@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import cycle
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,8 +46,7 @@ def mirror(comparison: ComparedSides) -> ComparedSides:
     return ComparedSides(comparison.baseline, comparison.current, MirroredEffects(comparison.effects))
 
 
-@dataclass(frozen=True, eq=False)
-class MirroredEffects:
+class MirroredEffects(NamedTuple):
     """The effects where both sides are exchanged: a loss for one side is a gain for the other."""
 
     effects: Effects
@@ -65,8 +65,7 @@ class MirroredEffects:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class MixedEffects:
+class MixedEffects(NamedTuple):
     """The effects where the marked queries are those of another comparison."""
 
     one: ComparedSides
@@ -187,8 +186,7 @@ def take_values(side: Side, rows: Integers, queries: Queries) -> Side:
     return replace(side, scored=scored, askings=askings, recall_precision=curves)
 
 
-@dataclass(frozen=True, eq=False)
-class TakenEffects:
+class TakenEffects(NamedTuple):
     """The effects over some rows of the queries."""
 
     effects: Effects

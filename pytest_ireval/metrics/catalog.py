@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import NamedTuple
 
 from pytest_ireval.errors import (
     IrevalError,
@@ -19,8 +20,7 @@ from pytest_ireval.errors import (
 from pytest_ireval.metrics.metric import Metric, copy_metric
 
 
-@dataclass(frozen=True)
-class CatalogEntry:
+class CatalogEntry(NamedTuple):
     """A metric under its name, which is known before the metric is made."""
 
     name: str

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -46,8 +45,7 @@ class SkippedSuite(NamedTuple):
     """True if the command line names another file in its folder, and so leaves this one out on purpose."""
 
 
-@dataclass(frozen=True)
-class Completeness:
+class Completeness(NamedTuple):
     problems: tuple[str, ...]
     """What makes the run red."""
     warnings: tuple[str, ...]

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from pytest_ireval.baseline.rankings_file import KeptRankings
 from pytest_ireval.gate.acceptance import Proposal
@@ -80,8 +80,7 @@ def plan_suite(suite: Suite, checks: tuple[Check, ...], affected_by: str | None)
     )
 
 
-@dataclass(frozen=True)
-class SuiteEvaluation:
+class SuiteEvaluation(NamedTuple):
     """The evaluation of a suite, as plain data, too."""
 
     result: SuiteResult

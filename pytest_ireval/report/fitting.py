@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class SummaryPart:
+class SummaryPart(NamedTuple):
     """A part of the summary, in one or more forms; it is never cut in the middle."""
 
     forms: tuple[tuple[int, str], ...]
@@ -18,8 +17,7 @@ class SummaryPart:
     """True if its last form is a line of a list, directly below the one before it."""
 
 
-@dataclass(frozen=True)
-class Fit:
+class Fit(NamedTuple):
     """The number of counted parts that are shortened or left out."""
 
     shortened: int = 0

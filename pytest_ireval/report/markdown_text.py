@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import quote
 
 from pytest_ireval.text_table import escape_unprintable
@@ -73,8 +73,7 @@ def format_details(title: str, text: str) -> str:
     return f"<details><summary>{title}</summary>\n\n{text}\n\n</details>"
 
 
-@dataclass(frozen=True)
-class SourceLinks:
+class SourceLinks(NamedTuple):
     """Where a code host shows the files of the commit that was looked at."""
 
     base: str = ""

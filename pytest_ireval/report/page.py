@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
@@ -109,8 +108,7 @@ _SCRIPTS = (
 """In this order: each uses what those before it made."""
 
 
-@dataclass(frozen=True)
-class Asset:
+class Asset(NamedTuple):
     """The text of one ``<style>`` or ``<script>``, and the fingerprint that the policy lets pass."""
 
     text: str

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pytest_ireval.report.charts.chart import Chart
 from pytest_ireval.report.charts.curves import make_query_curve_chart
@@ -25,8 +24,7 @@ WEB = re.compile(r"https?://\S{1,2000}")
 """Addresses of documents that a page links; it never loads them."""
 
 
-@dataclass(frozen=True)
-class FigureRow:
+class FigureRow(NamedTuple):
     """One metric of the query."""
 
     metric: str
@@ -36,8 +34,7 @@ class FigureRow:
     moved: Moved
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(NamedTuple):
     """A document in one of the two rankings."""
 
     rank: int
@@ -54,8 +51,7 @@ class Standing:
     moved: Moved
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """Joins a document's places in the two lists; each row of a list is 1 high."""
 
     left: float
@@ -63,8 +59,7 @@ class Line:
     moved: Moved
 
 
-@dataclass(frozen=True)
-class ShareRow:
+class ShareRow(NamedTuple):
     """The part of one document in the changes of metrics."""
 
     document: str
@@ -75,8 +70,7 @@ class ShareRow:
     """One for each metric that can be split by document."""
 
 
-@dataclass(frozen=True)
-class RankingsView:
+class RankingsView(NamedTuple):
     """Both rankings of a query."""
 
     compared: bool
@@ -94,8 +88,7 @@ class RankingsView:
     shares: tuple[ShareRow, ...]
 
 
-@dataclass(frozen=True)
-class _QueryView:
+class _QueryView(NamedTuple):
     """Everything a page says of one query, its texts fit for a file in UTF-8."""
 
     anchor: str

@@ -6,10 +6,10 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jinja2
 from jinja2.bccache import Bucket
@@ -93,8 +93,7 @@ def read_asset(name: str) -> str:
     return "\n".join(line for line in lines if line and not line.startswith("//")) + "\n"
 
 
-@dataclass(frozen=True)
-class SectionTemplate:
+class SectionTemplate(NamedTuple):
     """A plugin's files to draw its section with."""
 
     folder: Path
@@ -103,8 +102,7 @@ class SectionTemplate:
     """The name of a file with CSS; empty: there is none."""
 
 
-@dataclass(frozen=True)
-class RenderedSection:
+class RenderedSection(NamedTuple):
     """A section as the page shows it: either a body or a problem."""
 
     section: Section

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,8 +14,7 @@ BRANCH = re.compile(r"(?!HEAD\b|[0-9a-f]{7,64}$)[\w][\w./-]*")
 """The name of a branch; HEAD~1 and the id of a commit do not match."""
 
 
-@dataclass(frozen=True)
-class MergeBase:
+class MergeBase(NamedTuple):
     """The last commit that HEAD and a ref have in common."""
 
     top: Path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -15,8 +15,7 @@ from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.options import AlwaysEvidenceOptions
 
 
-@dataclass(frozen=True, eq=False)
-class RelabeledChange:
+class RelabeledChange(NamedTuple):
     """A change under other labels of its unjudged documents."""
 
     condensed_change: MetricChange

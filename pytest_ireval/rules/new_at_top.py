@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -28,8 +27,7 @@ NAMED = 3
 """The most documents to name."""
 
 
-@dataclass(frozen=True, eq=False)
-class NewDocument:
+class NewDocument(NamedTuple):
     """A document at the top that the baseline does not list: its ranks, and the rows of the queries, all unjudged."""
 
     document: str

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from pytest_ireval.baseline.record import Step
 from pytest_ireval.statistics.looks import correlation_of_looks, levels_of_looks
 from pytest_ireval.statistics.resolution import LEVEL
 
 
-@dataclass(frozen=True)
-class AcceptedChange:
+class AcceptedChange(NamedTuple):
     """An acceptance since the anchor."""
 
     date: str
@@ -27,8 +26,7 @@ class AcceptedChange:
         return self.step is None or self.step.spread > 0 or self.step.change != 0
 
 
-@dataclass(frozen=True)
-class AcceptedChain:
+class AcceptedChain(NamedTuple):
     """The accepted changes of a mean from the anchor to the current rankings, read from committed acceptances."""
 
     accepted: tuple[AcceptedChange, ...] = ()

@@ -7,7 +7,6 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -201,8 +200,7 @@ class _CallResult(NamedTuple):
     """The time of a call for one query, until its ranking was read."""
 
 
-@dataclass(frozen=True)
-class _Search:
+class _Search(NamedTuple):
     """A function with its request."""
 
     function: Callable[..., Any]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 Kind = Literal["differences", "intervals", "curves", "stack"]
 """Each has a macro in ``templates/charts.svg.jinja`` that draws it."""
@@ -25,8 +24,7 @@ class Drawing(Protocol):
     def height(self) -> float: ...
 
 
-@dataclass(frozen=True)
-class Chart:
+class Chart(NamedTuple):
     """One picture."""
 
     kind: Kind
@@ -75,16 +73,14 @@ LARGEST = 1e150
 """Values beyond that are drawn at the edge: the distance of two such would be infinite."""
 
 
-@dataclass(frozen=True)
-class Tick:
+class Tick(NamedTuple):
     """A place on an axis, and its label."""
 
     at: float
     label: str
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(NamedTuple):
     """Map values between ``low`` and ``high`` to places between ``start`` and ``end``."""
 
     low: float

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -98,8 +97,7 @@ class Changed(NamedTuple):
     place: int
 
 
-@dataclass(frozen=True)
-class _Bar:
+class _Bar(NamedTuple):
     """One query that changed."""
 
     path: str
@@ -108,16 +106,14 @@ class _Bar:
     link: str
 
 
-@dataclass(frozen=True)
-class _PlacedText:
+class _PlacedText(NamedTuple):
     """A text and the middle of its place."""
 
     at: float
     text: str
 
 
-@dataclass(frozen=True)
-class _Differences:
+class _Differences(NamedTuple):
     """The places of everything in such a chart."""
 
     height: int

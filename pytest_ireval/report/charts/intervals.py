@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_ireval.report.charts.chart import WIDTH, Chart, Scale, clean_text, make_scale, round_place, truncate_label
 from pytest_ireval.report.charts.differences import _name_sides
@@ -20,8 +20,7 @@ TOP_OF_INTERVALS, HEAD, STEP, FOOT = 60, 26, 20, 30
 """Heights: above all groups, of a group's head, of a row, and of a group's axis."""
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(NamedTuple):
     """One rule; without a point there is no figure."""
 
     y: float
@@ -36,8 +35,7 @@ class Interval:
     tolerances: tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """The rules about one metric, on one axis."""
 
     metric: str
@@ -50,8 +48,7 @@ class Group:
     rows: tuple[Interval, ...]
 
 
-@dataclass(frozen=True)
-class Intervals:
+class Intervals(NamedTuple):
     """The places of everything in such a chart."""
 
     height: float

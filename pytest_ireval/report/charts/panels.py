@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pytest_ireval.report.charts.chart import (
@@ -20,8 +19,7 @@ from pytest_ireval.report.charts.chart import (
 )
 
 
-@dataclass(frozen=True)
-class DrawnCurve:
+class DrawnCurve(NamedTuple):
     """One side of a panel."""
 
     side: str
@@ -33,8 +31,7 @@ class DrawnCurve:
     points: tuple[tuple[float, float], ...] = ()
 
 
-@dataclass(frozen=True)
-class DrawnPanel:
+class DrawnPanel(NamedTuple):
     """One pair of axes."""
 
     label: str
@@ -46,8 +43,7 @@ class DrawnPanel:
     """The baseline first: the current curve is drawn over it."""
 
 
-@dataclass(frozen=True)
-class PanelDrawing:
+class PanelDrawing(NamedTuple):
     """The places of everything in such a chart."""
 
     width: int
@@ -124,7 +120,7 @@ def _place_panel(panel: CurvePanel, across: tuple[float, float], up: tuple[float
     y = make_scale(panel.y, *up, 4 if alone else 3)
     if panel.powers:
         whole = range(round(x.low), round(x.high) + 1)
-        x = replace(x, ticks=tuple(Tick(x(n), format_label(10**n, 10**n)) for n in whole))
+        x = x._replace(ticks=tuple(Tick(x(n), format_label(10**n, 10**n)) for n in whole))
     curves = tuple(_place_curve(curve, x, y) for curve in panel.curves)
     return DrawnPanel(truncate_label(panel.label, 80 if alone else 24), panel.facts, panel.below, x, y, curves)
 
