@@ -31,6 +31,7 @@ from pytest_ireval.data.tables import (
     parse_number,
     parse_text,
     place_by_number,
+    read_rank,
     require_column,
 )
 from pytest_ireval.errors import InputError, Mistakes, Problem, quote
@@ -340,6 +341,7 @@ def _convert_ranking_table(table: Table, depth: int | None = None, *, by_id: boo
         scores.append(-number if wanted.by_rank else number)
     if not code:
         raise InputError(Problem("it contains no rankings", place=table.origin))
+    ranks = None if wanted.rank is None else np.array(list(map(read_rank, table.columns[wanted.rank])), np.float64)
     return rank_columns(
         list(code),
         np.array(query, np.int64),
@@ -349,6 +351,7 @@ def _convert_ranking_table(table: Table, depth: int | None = None, *, by_id: boo
         depth,
         by_id=by_id,
         place=table.place,
+        rank=ranks,
     )
 
 

@@ -144,13 +144,14 @@ def rank_columns(
     by_id: bool = True,
     empty: Sequence[str] = (),
     place: Callable[[int], str] | None = None,
+    rank: Floats | None = None,
 ) -> Rankings:
     """The same from columns with one entry a document; ``query`` holds positions in ``queries``, in any order.
 
-    ``place`` gives the place of a row for messages, in place of ``origin``.
+    ``place`` gives the place of a row for messages, in place of ``origin``. ``rank`` is only compared with the scores.
     """
     try:
-        rows = keep_first_of_columns(list(queries), query, documents, score, depth, by_id=by_id)
+        rows = keep_first_of_columns(list(queries), query, documents, score, depth, by_id=by_id, rank=rank)
     except BadLines as bad:
         problems = [Problem(line.complaint, place=place(line.offset) if place else origin) for line in bad.lines]
         raise InputError(*problems, *([f"… and {bad.more} more"] if bad.more else [])) from None

@@ -185,6 +185,13 @@ class RankingColumns(NamedTuple):
     document: Any
     number: Any
     by_rank: bool
+    rank: Any = None
+    """The ranks beside the scores, which only a note is about; None without them."""
+
+    @property
+    def names(self) -> list[Any]:
+        """Those that are there."""
+        return [self.query, self.document, self.number, *([] if self.rank is None else [self.rank])]
 
 
 def find_ranking_columns(names: Iterable[Any], origin: str) -> RankingColumns:
@@ -195,7 +202,8 @@ def find_ranking_columns(names: Iterable[Any], origin: str) -> RankingColumns:
     query, document, number = (require_column(names, kind, origin) for kind in kinds)
     if repeated := [name for name in (query, document, number) if names.count(name) > 1]:
         raise InputError(Problem(f"two columns are named {repeated[0]!r}", place=origin))
-    return RankingColumns(query, document, number, by_rank)
+    rank = None if by_rank else find_column(names, "rank")
+    return RankingColumns(query, document, number, by_rank, rank if names.count(rank) == 1 else None)
 
 
 def find_id_column(names: Iterable[Any], origin: str) -> Any:
@@ -314,6 +322,14 @@ def parse_number(value: Any, what: NumberName) -> float:
     if not number and what.kind == "grade" and text.lower().partition("e")[0].strip("+-.0"):
         raise Unfit(f"{what} is {value!r}, which is too close to 0 for a number")
     return number
+
+
+def read_rank(value: Any) -> float:
+    """A rank beside a score; NaN if it is no number, for no order depends on it."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def check_whole(number: float, value: Any, what: NumberName) -> float:

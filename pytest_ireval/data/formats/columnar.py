@@ -68,18 +68,19 @@ def read_columnar_rankings(file: InputFile, how: Reading) -> Rankings:
 def _convert_rankings(found: Any, origin: str, how: Reading) -> Rankings:
     if not found.num_rows:
         raise InputError(Problem("it contains no rankings", place=origin))
-    query, document, number, by_rank = find_ranking_columns(found.column_names, origin)
-    coded = _read_texts(found, query, origin).dictionary_encode()
-    score = _read_numbers(found, number, origin)
+    wanted = find_ranking_columns(found.column_names, origin)
+    coded = _read_texts(found, wanted.query, origin).dictionary_encode()
+    score = _read_numbers(found, wanted.number, origin)
     return rank_columns(
         coded.dictionary.to_pylist(),
         coded.indices.to_numpy(zero_copy_only=False).astype(np.int64),
-        _read_ids(_read_texts(found, document, origin)),
-        -score if by_rank else score,
+        _read_ids(_read_texts(found, wanted.document, origin)),
+        -score if wanted.by_rank else score,
         origin,
         how.depth,
         by_id=how.by_id,
         place=place_by_number(origin),
+        rank=_read_ranks(found, wanted.rank),
     )
 
 
@@ -87,7 +88,7 @@ def read_stream_rankings(stream: Any, origin: str, how: Reading) -> Rankings | N
     """Rankings in an Arrow stream; None: as :func:`read_judged_in_stream`."""
     try:
         source = _open_stream(stream, origin)
-        wanted = list(find_ranking_columns(source.names, origin)[:3])
+        wanted = find_ranking_columns(source.names, origin).names
         with _name_damage(origin, source.kind):
             found = list(source.batches(wanted))
         return _convert_rankings(_join_batches(found), origin, how) if found else None
@@ -140,7 +141,7 @@ def make_readable_twice(stream: Any, origin: str) -> Iterator[Any]:
             from pyarrow import ipc
 
             reader = arrow.RecordBatchReader.from_stream(stream)
-            wanted = list(find_ranking_columns(reader.schema.names, origin)[:3])
+            wanted = find_ranking_columns(reader.schema.names, origin).names
             place = f"{folder}/spooled"
             schema = arrow.schema([reader.schema.field(name) for name in wanted])
             with arrow.OSFile(place, "wb") as sink, ipc.new_file(sink, schema) as copy:
@@ -197,13 +198,14 @@ class _Scan(NamedTuple):
     def _read_rows(self, table: Any) -> RankedRows:
         queries, documents = (_read_ids(_read_texts(table, name, self.source.origin)) for name in self.wanted[:2])
         score = _read_numbers(table, self.wanted.number, self.source.origin)
-        return RankedRows.of(queries, documents, -score if self.wanted.by_rank else score, self.judgments.index)
+        score, rank = -score if self.wanted.by_rank else score, _read_ranks(table, self.wanted.rank)
+        return RankedRows.of(queries, documents, score, self.judgments.index, rank)
 
     def _read_batches(self, what: str) -> Iterator[Any]:
         size, rows = self.source.size, self.source.rows
         self.how.progress.expect(size, what)
         with _name_damage(self.source.origin, self.source.kind):
-            for batch in self.source.batches(list(self.wanted[:3])):
+            for batch in self.source.batches(self.wanted.names):
                 if batch.num_rows:
                     yield batch
                     self.how.progress.advance(size * batch.num_rows // rows if rows else batch.nbytes)
@@ -347,7 +349,7 @@ def _refuse_other_values(batch: Any) -> None:
     """Leave to the reader of Python values what columns of ids and numbers read otherwise."""
     from pyarrow import compute, types
 
-    *ids, number = batch.columns
+    *ids, number = batch.columns[:3]
     if not any(fits(number.type) for fits in (types.is_integer, types.is_floating, types.is_decimal)):
         raise _OtherValuesError
     for column in ids:
@@ -387,6 +389,17 @@ def _name_damage(origin: str, kind: str) -> Iterator[None]:
     except (arrow.ArrowException, OSError) as error:
         data = kind.split(maxsplit=1)[0]
         raise InputError(Problem(f"the {data} data cannot be read ({error})", place=origin)) from error
+
+
+def _read_ranks(table: Any, name: str | None) -> NDArray[Any] | None:
+    """The ranks beside the scores, missing ones as NaN; None without any, or if they are no numbers."""
+    from pyarrow import types
+
+    column = None if name is None else table.column(name)
+    if column is None or not (types.is_integer(column.type) or types.is_floating(column.type)):
+        return None
+    numbers: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return numbers
 
 
 def _read_texts(table: Any, name: str, origin: str) -> Any:

@@ -17,7 +17,7 @@ from pytest_ireval.data.scan.chunks import SPACE, Bytes, Chunk, Span
 from pytest_ireval.data.scan.ids import Ids
 from pytest_ireval.data.scan.numbers import Numbers, read_exactly
 from pytest_ireval.data.scan.rows import ParsedRows
-from pytest_ireval.data.tables import NumberName, parse_id, parse_number
+from pytest_ireval.data.tables import NumberName, parse_id, parse_number, read_rank
 
 QUOTE, ZERO, NINE = ord('"'), ord("0"), ord("9")
 
@@ -91,17 +91,20 @@ class ValueRows:
         self.documents: list[str] = []
         self.numbers: list[float] = []
         self.begins: list[int] = []
+        self.ranks: list[float] = []
 
-    def add(self, query: Any, document: Any, number: Any, begin: int) -> None:
+    def add(self, query: Any, document: Any, number: Any, begin: int, rank: Any = None) -> None:
         self.queries.append(parse_id(query))
         self.documents.append(parse_id(document))
         self.numbers.append(parse_number(number, NumberName("score", document, query)))
         self.begins.append(begin)
+        self.ranks.append(read_rank(rank))
 
     def parse(self) -> ParsedRows:
         documents, score = Ids.of(self.documents), np.array(self.numbers, np.float64)
         numbers = Numbers(score, np.zeros(score.size, bool))
-        return ParsedRows(Ids.of(self.queries), documents, documents.span, numbers, np.array(self.begins, np.int64))
+        begins, ranks = np.array(self.begins, np.int64), np.array(self.ranks, np.float64)
+        return ParsedRows(Ids.of(self.queries), documents, documents.span, numbers, begins, ranks)
 
 
 Parse = Callable[[Chunk], ParsedRows]

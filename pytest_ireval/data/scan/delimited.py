@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from threading import Lock
 
 import numpy as np
@@ -41,6 +42,8 @@ class DelimitedRankings:
         self.by_rank = wanted.by_rank
         self.places = [names.index(name) for name in wanted[:3]]
         """The columns of the query, the document and the score or rank."""
+        self.rank = [] if wanted.rank is None else [names.index(wanted.rank)]
+        """The column of the ranks beside the scores, if there is one."""
         kinds = ("query", "document", "id") if file.delimiter == "\t" else ()
         self.unquoted = [names.index(name) for kind in kinds if (name := find_column(names, kind)) is not None]
         """Columns whose cells must not be in quotes: in TSV a quote is part of an id."""
@@ -58,10 +61,12 @@ class DelimitedRankings:
         return parse_after(chunk, skipped, self._parse_alike, self._parse_each, by_rank=self.by_rank)
 
     def _parse_alike(self, chunk: Chunk) -> ParsedRows:
-        begin, cells = find_delimited_cells(chunk, ord(self.delimiter), self.width, [*self.places, *self.unquoted])
-        need(not any(_find_quoted(chunk.text, cell).any() for cell in cells[3:]))
+        wanted = [*self.places, *self.unquoted]
+        begin, cells = find_delimited_cells(chunk, ord(self.delimiter), self.width, wanted, self.rank)
+        need(not any(_find_quoted(chunk.text, cell).any() for cell in cells[3 : len(wanted)]))
         query, document, number = cells[:3]
-        return ParsedRows(Ids(chunk, query), Ids(chunk, document), number, read_numbers(chunk, number, "score"), begin)
+        score, rank = read_numbers(chunk, number, "score"), cells[-1] if self.rank else None
+        return ParsedRows(Ids(chunk, query), Ids(chunk, document), number, score, begin, rank)
 
     def _parse_each(self, chunk: Chunk) -> ParsedRows:
         lines, begin = open_lines(chunk)
@@ -73,19 +78,22 @@ class DelimitedRankings:
                 if any(is_quoted(cells[place].strip()) for place in self.unquoted):
                     raise Unfit("this id is in quotes")
                 query, document, score = (cells[place] for place in self.places)
-                rows.add(query, document, score, int(begin[last]))
+                rows.add(query, document, score, int(begin[last]), *(cells[place] for place in self.rank))
                 last = number
         return rows.parse()
 
 
-def find_delimited_cells(chunk: Chunk, delimiter: int, width: int, wanted: list[int]) -> tuple[Integers, list[Span]]:
+def find_delimited_cells(
+    chunk: Chunk, delimiter: int, width: int, wanted: list[int], loose: Sequence[int] = ()
+) -> tuple[Integers, list[Span]]:
     """The begin of every row, and the ``wanted`` columns without quotes and blanks around them.
 
+    Cells of the ``loose`` columns, which come last, may be empty, and have their blanks.
     Cells are quoted unless the delimiter is a tab. Every row has ``width`` cells.
     """
     text = chunk.text
     if not text.size:
-        return np.zeros(0, np.int64), [Span(np.zeros(0, np.int64), np.zeros(0, np.int64)) for _ in wanted]
+        return np.zeros(0, np.int64), [Span(np.zeros(0, np.int64), np.zeros(0, np.int64)) for _ in (*wanted, *loose)]
     quote = np.flatnonzero(text == QUOTE) if delimiter != TAB else np.zeros(0, np.int64)
     separator = _find_separators(text, delimiter, width, quote)
     line_end = separator[width - 1 :: width].copy()
@@ -94,11 +102,12 @@ def find_delimited_cells(chunk: Chunk, delimiter: int, width: int, wanted: list[
     np.add(line_end[:-1], 1, out=begin[1:])
     need(text.min() and (line_end - begin).max() <= LONGEST_CELL)
     separator[width - 1 :: width] = _without_returns(text, line_end)
-    spans = [Span(separator[c - 1 :: width] + 1 if c else begin, separator[c::width]) for c in wanted]
+    places = (*wanted, *loose)
+    spans = [Span(separator[c - 1 :: width] + 1 if c else begin, separator[c::width]) for c in places]
     if quote.size:
         doubled = quote[1:-1:2][quote[2::2] == quote[1:-1:2] + 1]
         spans = [_without_quotes(text, span, doubled) for span in spans]
-    return begin, [trim_cells(chunk, span) for span in spans]
+    return begin, [*(trim_cells(chunk, span) for span in spans[: len(wanted)]), *spans[len(wanted) :]]
 
 
 def _find_separators(text: Bytes, delimiter: int, width: int, quote: Integers) -> Integers:

@@ -62,7 +62,7 @@ class JsonRankings:
         if not isinstance(found, dict):
             raise Unfit("this is not an object")
         if tuple(found) not in self._known:
-            if find_ranking_columns(list(found), self.origin) != self.wanted:
+            if find_ranking_columns(list(found), self.origin)[:4] != self.wanted[:4]:
                 raise Unfit("this object names the columns in another way")
             self.names.update(dict.fromkeys(found))
             self._known.add(tuple(found))
@@ -72,10 +72,14 @@ class JsonRankings:
         end = chunk.token(0, chunk.size).find(b"\n")
         first = self._read_object(chunk.token(0, max(0, end)).decode())
         need(not any(isinstance(first[name], dict | list | bool | None) for name in self.wanted[:3]))
-        begin, (query, document, number) = find_json_cells(chunk, list(self.wanted[:3]))
+        rank = first.get(self.wanted.rank)
+        has_rank = isinstance(rank, str | int | float) and not isinstance(rank, bool)
+        names = self.wanted.names if has_rank else list(self.wanted[:3])
+        begin, (query, document, number, *ranks) = find_json_cells(chunk, names)
         text = number.span if number.numbers is not None else trim_cells(chunk, number.span)
         score = number.numbers if number.numbers is not None else read_numbers(chunk, text, "score")
-        return ParsedRows(_take_ids(chunk, query), _take_ids(chunk, document), text, score, begin)
+        cells = [each.span if each.numbers is None else each.numbers.value for each in ranks]
+        return ParsedRows(_take_ids(chunk, query), _take_ids(chunk, document), text, score, begin, *cells)
 
     def _parse_each(self, chunk: Chunk) -> ParsedRows:
         lines, begin = open_lines(chunk)
@@ -84,7 +88,7 @@ class JsonRankings:
             if line.strip():
                 found = self._read_object(line)
                 query, document, score = (found[name] for name in self.wanted[:3])
-                rows.add(query, document, score, int(begin[number]))
+                rows.add(query, document, score, int(begin[number]), found.get(self.wanted.rank))
         return rows.parse()
 
 

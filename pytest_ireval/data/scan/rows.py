@@ -16,6 +16,9 @@ from pytest_ireval.data.scan.numbers import Numbers, read_exactly, read_numbers
 from pytest_ireval.data.scan.pairs import PairIndex, RepeatedRows, find_repeated_rows, find_rows_with_equal_keys
 from pytest_ireval.errors import quote
 
+RankCells = Span | Floats
+"""Ranks beside scores, which no order depends on: as text, of which little is read, or as numbers."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JudgedRows:
@@ -79,14 +82,15 @@ class RankedRows:
     number: Span
     score: Floats
     inexact: Mask
-    has_ranks: bool = False
-    """True if the text has a rank between each document and its score."""
+    rank: RankCells | None = None
 
     @classmethod
-    def of(cls, queries: Ids, documents: Ids, score: Floats, index: PairIndex) -> RankedRows:
+    def of(
+        cls, queries: Ids, documents: Ids, score: Floats, index: PairIndex, rank: Floats | None = None
+    ) -> RankedRows:
         """Rows from columns, to be looked up in an index."""
         exact = Numbers(score, np.zeros(score.size, bool))
-        rows = ParsedRows(queries, documents, documents.span, exact, np.arange(score.size))
+        rows = ParsedRows(queries, documents, documents.span, exact, np.arange(score.size), rank)
         return rows.group(index.seed)
 
     @property
@@ -117,8 +121,7 @@ class ParsedRows(NamedTuple):
     score: Numbers
     begin: Integers
     """The offset of each row in the text that was read."""
-    has_ranks: bool = False
-    """True if the text has a rank between each document and its score."""
+    rank: RankCells | None = None
 
     def group(self, seed: int) -> RankedRows:
         """The rows of all queries."""
@@ -144,7 +147,7 @@ class ParsedRows(NamedTuple):
             number=self.number.at(slice(size)),
             score=self.score.value[:size],
             inexact=self.score.inexact[:size],
-            has_ranks=self.has_ranks,
+            rank=None if self.rank is None else _take_ranks(self.rank, slice(size)),
         )
 
 
@@ -168,8 +171,20 @@ def gather_rows(parts: list[RankedRows]) -> RankedRows:
         number=_concatenate_spans([part.number for part in parts], at).at(order),
         score=np.concatenate([part.score for part in parts])[order],
         inexact=np.concatenate([part.inexact for part in parts])[order],
-        has_ranks=parts[0].has_ranks,
+        rank=_gather_ranks([part.rank for part in parts], at, order),
     )
+
+
+def _gather_ranks(parts: list[RankCells | None], at: list[int], order: Integers) -> RankCells | None:
+    """The ranks of several parts; None unless all have them in one form."""
+    if spans := [part for part in parts if isinstance(part, Span)]:
+        return _concatenate_spans(spans, at).at(order) if len(spans) == len(parts) else None
+    numbers = [part for part in parts if isinstance(part, np.ndarray)]
+    return np.concatenate(numbers)[order] if len(numbers) == len(parts) else None
+
+
+def _take_ranks(rank: RankCells, rows: Integers | slice) -> RankCells:
+    return rank.at(rows) if isinstance(rank, Span) else rank[rows]
 
 
 def _concatenate_spans(spans: list[Span], offsets: list[int]) -> Span:
@@ -235,7 +250,14 @@ def keep_first_rows(rows: RankedRows, depth: int | None, *, by_id: bool) -> Firs
 
 
 def keep_first_of_columns(
-    queries: list[str], query: Integers, documents: Ids, score: Floats, depth: int | None, *, by_id: bool
+    queries: list[str],
+    query: Integers,
+    documents: Ids,
+    score: Floats,
+    depth: int | None,
+    *,
+    by_id: bool,
+    rank: Floats | None = None,
 ) -> FirstRows:
     """The same from columns with one entry a document; ``query`` holds positions in ``queries``, in any order.
 
@@ -252,6 +274,7 @@ def keep_first_of_columns(
         number=document,
         score=score[order],
         inexact=np.zeros(score.size, bool),
+        rank=None if rank is None else rank[order],
     )
     try:
         return keep_first_rows(rows, depth, by_id=by_id)
@@ -341,24 +364,27 @@ _FEW_ROWS, _MOST_COMPARED = 20_000, 0.05
 
 def _find_contradicted_queries(rows: RankedRows, order: _Order) -> list[str]:
     """The queries that have, among their first documents, a lower rank for a lower score."""
-    if not rows.has_ranks:
+    if rows.rank is None:
         return []
     queries = np.arange(len(rows.queries))
     step = 1
     if rows.score.size > _FEW_ROWS:
         step += int(queries.size * TOP / (_MOST_COMPARED * rows.score.size))
-    found = _compare_ranks(rows, order, queries[::step])
+    found = _compare_ranks(rows, rows.rank, order, queries[::step])
     if found.size and step > 1:
-        found = _compare_ranks(rows, order, queries)
+        found = _compare_ranks(rows, rows.rank, order, queries)
     return [rows.queries[query] for query in found.tolist()]
 
 
-def _compare_ranks(rows: RankedRows, order: _Order, queries: Integers) -> Integers:
+def _compare_ranks(rows: RankedRows, rank: RankCells, order: _Order, queries: Integers) -> Integers:
     """Those of some queries whose ranks contradict the scores."""
     # a row for each query; a shorter one repeats its last document
     at = np.minimum(rows.first[queries, None] + _TOP_ROWS, rows.first[queries + 1, None] - 1)
     row = at if order.is_unchanged else order.row[at]
-    rank = trim_blanks(rows.chunk, rows.document.end[row] + 1, rows.number.start[row] - 1)
+    if not isinstance(rank, Span):
+        found = _find_falls(rank[row], order, at)
+        return queries[found]
+    rank = trim_blanks(rows.chunk, rank.start[row], rank.end[row])
     # of digits, the big-endian words compare as the numbers do, but for zeros in front
     words = rows.chunk.windows(1)[rank.end].view(">u8") & KEEP_FIRST.take(rank.length, mode="clip")
     falls = np.flatnonzero((words[:, 1:] < words[:, :-1]).any(axis=1))
@@ -368,16 +394,20 @@ def _compare_ranks(rows: RankedRows, order: _Order, queries: Integers) -> Intege
             numbers = read_numbers(rows.chunk, tokens, "rank").value
         except BadLines:  # ranks such as 1st and 2nd are allowed, but cannot be compared
             return queries[:0]
-        ranks = numbers.reshape(falls.size, TOP)
-        falls = falls[((ranks[:, 1:] < ranks[:, :-1]) & ~order.tied[at[falls, 1:]]).any(axis=1)]
+        falls = falls[_find_falls(numbers.reshape(falls.size, TOP), order, at[falls])]
     return queries[falls]
 
 
+def _find_falls(ranks: Floats, order: _Order, at: Integers) -> Integers:
+    """The lines of a table of ranks that have a lower one for a lower score; ``at`` has their positions."""
+    return np.flatnonzero(((ranks[:, 1:] < ranks[:, :-1]) & ~order.tied[at[:, 1:]]).any(axis=1))
+
+
 def trim_blanks(chunk: Chunk, start: Integers, end: Integers) -> Span:
-    """The tokens without the blanks around them."""
-    while (blank := chunk.text[start] <= SPACE).any():
+    """The tokens without the blanks around them; of blanks alone, nothing is left."""
+    while (blank := (chunk.text[start] <= SPACE) & (start < end)).any():
         start = start + blank
-    while (blank := chunk.text[end - 1] <= SPACE).any():
+    while (blank := (chunk.text[end - 1] <= SPACE) & (start < end)).any():
         end = end - blank
     return Span(start, end)
 

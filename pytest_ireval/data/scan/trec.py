@@ -38,7 +38,8 @@ def parse_trec_rankings(chunk: Chunk, at: int = 0) -> ParsedRows:  # noqa: ARG00
     _refuse_misplaced_columns(chunk, document)
     _refuse_words_as_ranks(chunk, document, number)
     score = read_numbers(chunk, number, "score")
-    return ParsedRows(Ids(chunk, query), Ids(chunk, document), number, score, query.start, has_ranks=True)
+    rank = Span(document.end, number.start)  # with the blanks around it
+    return ParsedRows(Ids(chunk, query), Ids(chunk, document), number, score, query.start, rank)
 
 
 def _refuse_words_as_ranks(chunk: Chunk, document: Span, number: Span) -> None:
