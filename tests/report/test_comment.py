@@ -6,6 +6,7 @@ import pytest
 from runs import FAILED, GREEN, NDCG, PASSED, RUN, SHOP, UNFINISHED, WARNED, make_suite_of_red_rules
 
 from pytest_ireval.report.comment import QUIET, format_comment
+from pytest_ireval.results.outcome import Cause
 
 STEADY = replace(NDCG, verdict="pass")
 
@@ -40,6 +41,20 @@ def test_whatever_a_reviewer_should_know_is_told(run, tells):
 def test_a_slice_that_is_too_small_to_be_checked_is_no_news():
     small = replace(PASSED, verdict="inconclusive")
     assert QUIET in format_comment(with_suite(verdict="inconclusive", outcomes=(small,), metrics=(STEADY,)))
+
+
+def test_a_known_failure_is_no_news_where_no_list_changed():
+    known = replace(WARNED, broken=True)
+    same = Cause(rankings=0, compared=59)
+
+    def is_quiet(outcome, cause):
+        return QUIET in format_comment(with_suite(outcomes=(PASSED, outcome), metrics=(STEADY,), cause=cause))
+
+    assert is_quiet(known, same)
+    assert not is_quiet(known, Cause(rankings=1, compared=59))
+    assert not is_quiet(known, None)
+    assert not is_quiet(replace(known, broken=False), same)  # it holds now
+    assert not is_quiet(replace(known, kind="threshold"), same)  # other judgments may have moved it
 
 
 def test_a_failed_check_has_its_query_its_document_and_what_to_type():
