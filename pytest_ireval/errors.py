@@ -118,6 +118,10 @@ class BaselineMisfitError(BaselineError):
     """A baseline that no longer fits the evaluation; update the baseline to fix it."""
 
 
+class NothingToCompareError(BaselineError):
+    """The other commit has nothing that a rule could compare with; a warning, because the branch brings it anew."""
+
+
 class MissingAnchorError(BaselineError):
     """No anchor is pinned yet, or it is gone."""
 

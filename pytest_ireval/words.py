@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import timedelta
 
 MAX_DECIMALS = 9
 """Figures that differ only beyond these decimals differ by rounding."""
@@ -20,6 +21,15 @@ def choose_decimals(value: float, limit: float | None, decimals: int) -> int:
 def format_count(number: int, word: str) -> str:
     """The number and the word, in the plural unless there is one."""
     return f"{number} {word if number == 1 else pluralize(word)}"
+
+
+def format_age(age: timedelta) -> str:
+    """In the largest unit that fits at least once: ``4 minutes``."""
+    seconds = int(age.total_seconds())
+    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds >= size:
+            return format_count(seconds // size, unit)
+    return "less than a minute"
 
 
 MAX_CHANGES = 3

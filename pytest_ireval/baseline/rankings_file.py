@@ -23,6 +23,7 @@ FILE = "rankings.zip"
 BEFORE = "rankings_before.zip"
 """The file of the run before, while a run goes on and after it."""
 INDEX = "run.json"
+COMPARED = "compared.json.gz"
 FORMAT = 1
 LARGEST = 4 << 30
 """The most bytes of a file in it; a larger one was made to fill the memory."""
@@ -35,6 +36,8 @@ class KeptRankings(NamedTuple):
     packed: bytes
     """A JSON object of each query's documents and scores, by gzip."""
     record: Mapping[str, Any]
+    compared: bytes = b""
+    """Of another commit that was compared with in place of the baseline: the same; empty without one."""
 
 
 class LastRun(NamedTuple):
@@ -45,6 +48,8 @@ class LastRun(NamedTuple):
     dirty: bool
     rankings: Rankings
     record: Mapping[str, Any]
+    compared: Rankings | None = None
+    """The rankings of another commit that was compared with in place of the baseline."""
 
     def __str__(self) -> str:
         at = f" at {self.commit[:10]}" if self.commit else ""
@@ -52,14 +57,25 @@ class LastRun(NamedTuple):
 
 
 def pack_rankings(
-    name: str, rankings: Rankings, depth: int, record: Mapping[str, Any], *, scored: bool
+    name: str,
+    rankings: Rankings,
+    depth: int,
+    record: Mapping[str, Any],
+    *,
+    scored: bool,
+    compared: Rankings | None = None,
 ) -> KeptRankings:
     """The first ``depth`` documents of each query of a suite, with their scores if these are ``scored``."""
     more = np.flatnonzero(rankings.retrieved > np.diff(rankings.first)).tolist()
     retrieved = {rankings.queries[i]: int(rankings.retrieved[i]) for i in more}
+    packed = _pack_answers(rankings, depth, scored=scored)
+    packed_compared = b"" if compared is None else _pack_answers(compared, depth, scored=scored)
+    return KeptRankings(name, packed, {**record, "depth": depth, "retrieved": retrieved}, packed_compared)
+
+
+def _pack_answers(rankings: Rankings, depth: int, *, scored: bool) -> bytes:
     text = json.dumps(collect_answers(rankings, depth, scored=scored), ensure_ascii=False).encode()
-    packed = gzip.compress(text, compresslevel=1, mtime=0)
-    return KeptRankings(name, packed, {**record, "depth": depth, "retrieved": retrieved})
+    return gzip.compress(text, compresslevel=1, mtime=0)
 
 
 def pack_run(run: RunResult, kept: Sequence[KeptRankings]) -> bytes:
@@ -73,6 +89,8 @@ def pack_run(run: RunResult, kept: Sequence[KeptRankings]) -> bytes:
         file.writestr(zipfile.ZipInfo(INDEX), json.dumps(index, sort_keys=True), zipfile.ZIP_DEFLATED)
         for number, each in enumerate(kept):
             file.writestr(zipfile.ZipInfo(f"{number}.json.gz"), each.packed)
+            if each.compared:
+                file.writestr(zipfile.ZipInfo(f"{number}.{COMPARED}"), each.compared)
     return content.getvalue()
 
 
@@ -100,13 +118,21 @@ def _read_archive(path: Path, file: zipfile.ZipFile, suite: str) -> LastRun | No
         raise InputError(Problem(complaint, str(path), (), "ask the source: --ask"))
     for record in index["suites"]:
         if record["name"] == suite:
-            answers = json.loads(unpack(_read_content(file, record["file"])))
-            rankings = build_rankings(answers, record["source"])
+            rankings = build_rankings(_read_answers(file, record["file"]), record["source"])
             counts = zip(rankings.queries, rankings.retrieved.tolist(), strict=True)
             retrieved = [record["retrieved"].get(query, count) for query, count in counts]
             rankings = replace(rankings, retrieved=np.array(retrieved, np.int64))
-            return LastRun(str(index["date"]), str(index["commit"]), bool(index["dirty"]), rankings, record)
+            compared = None
+            if record.get("versus"):
+                name = record["file"].replace("json.gz", COMPARED)
+                compared = build_rankings(_read_answers(file, name), record["versus"])
+            return LastRun(str(index["date"]), str(index["commit"]), bool(index["dirty"]), rankings, record, compared)
     return None
+
+
+def _read_answers(file: zipfile.ZipFile, name: str) -> Mapping[str, Any]:
+    answers: Mapping[str, Any] = json.loads(unpack(_read_content(file, name)))
+    return answers
 
 
 def _read_content(file: zipfile.ZipFile, name: str) -> bytes:

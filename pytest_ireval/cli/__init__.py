@@ -35,6 +35,7 @@ GROUPS = {
         "report": "Write the report of a run again.",
     },
     "Rankings": {
+        "rank": "Ask the sources of suites, to compare another commit with.",
         "evaluate": "Score rankings with judgments.",
         "compare": "Compare two or more rankings: a leaderboard with significance.",
         "why": "Show the arithmetic of one metric on one query.",

@@ -267,6 +267,8 @@ def _collect_sides(
         return _ask_source(suite, registry, progress, f"what the source returns now; {changed} changed since {run}")
     rankings_origin = f"the rankings of {run}; --ask asks the source again"
     alone = _Sides(base.population, run.rankings, None, rankings_origin)
+    if run.compared is not None:
+        return alone._replace(before=base.population.names.in_rankings(run.compared))
     try:
         stored = read_baseline(suite.baselines, suite.name)
     except BaselineError as error:

@@ -128,7 +128,7 @@ def needs_reason(result: SuiteResult) -> str:
 def _make_baseline(inputs: Inputs, scores: Scores) -> Baseline | None:
     """The measured baseline; None if it equals the stored one."""
     suite, stored, prints = inputs.suite, inputs.stored.baseline, inputs.judgment_prints
-    rankings = _keep_used_data(suite, _choose_rankings(inputs, scores))
+    rankings = keep_used_data(suite, _choose_rankings(inputs, scores))
     made = Baseline(
         suite=suite.name,
         depth=suite.depth,
@@ -154,7 +154,7 @@ def _collect_fields(suite: Suite, rankings: Sequence[Rankings]) -> dict[str, dic
     return {document: fields for document, fields in used.items() if fields}
 
 
-def _keep_used_data(suite: Suite, rankings: Sequence[Rankings]) -> tuple[Rankings, ...]:
+def keep_used_data(suite: Suite, rankings: Sequence[Rankings]) -> tuple[Rankings, ...]:
     """The rankings with the timings and fields that metrics use, and no others."""
     fields, timed = _collect_fields(suite, rankings), any("timings" in metric.needs for metric in suite.metrics)
     return tuple(replace(each, fields=fields, timings=each.timings if timed else None) for each in rankings)

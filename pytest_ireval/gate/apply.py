@@ -15,7 +15,9 @@ from pytest_ireval.errors import (
     InputError,
     IrevalError,
     MissingAnchorError,
+    NothingToCompareError,
     PluginError,
+    format_error_lines,
     make_exception_problem,
 )
 from pytest_ireval.gate.check_inputs import check_inputs
@@ -205,6 +207,8 @@ def _report_missing_reference(check: RuleCheck, scores: Scores) -> Outcome:
     outcome, reference = begin_outcome(check), scores.find_reference(check.rule)
     if isinstance(reference.problem, MissingAnchorError):
         return _report_missing_anchor(outcome, reference.problem)
+    if isinstance(reference.problem, NothingToCompareError):
+        return _report_nothing_to_compare(outcome, reference.problem)
     if reference.problem is not None:
         return _add_reference(_report_check_error(outcome, reference.problem), check.rule, scores)
     metric_error = scores.current.errors.get(outcome.metric)
@@ -213,15 +217,24 @@ def _report_missing_reference(check: RuleCheck, scores: Scores) -> Outcome:
     return _report_missing_baseline(outcome, reference.deleted)
 
 
+def _report_nothing_to_compare(outcome: Outcome, error: NothingToCompareError) -> Outcome:
+    """A warning: the branch brings what the other commit does not have."""
+    headline, *facts = format_error_lines(error)
+    return replace(outcome, verdict="inconclusive", headline=headline, facts=tuple(facts), warning=True, compares=True)
+
+
 def _report_check_error(outcome: Outcome, error: IrevalError) -> Outcome:
     """Accepting the current rankings mends the error of a baseline that does not fit, and no other."""
+    if isinstance(error, NothingToCompareError):
+        return _report_nothing_to_compare(outcome, error)
     return replace(report_exception(outcome, error), acceptable=isinstance(error, BaselineMisfitError))
 
 
 def _add_reference(outcome: Outcome, rule: RuleSpec, scores: Scores) -> Outcome:
     """Say what a rule compared with, and whether accepting the current rankings ends a verdict against them."""
     if compares_with_baseline(rule):
-        return replace(outcome, compares=True, acceptable=outcome.acceptable or outcome.verdict == "fail")
+        may_accept = outcome.acceptable or outcome.verdict == "fail"
+        return replace(outcome, compares=True, acceptable=may_accept and not scores.baseline.is_versus)
     trusted = scores.find_reference(rule).trusted
     against = "" if trusted is None else trusted.baseline.origin
     return replace(outcome, compares=True, acceptable=False, against=against)

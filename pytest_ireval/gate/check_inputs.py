@@ -9,7 +9,14 @@ import numpy as np
 
 from pytest_ireval.data.ids import Ids, are_among
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.errors import BaselineError, BaselineMisfitError, InputError, IrevalError, Problem
+from pytest_ireval.errors import (
+    BaselineError,
+    BaselineMisfitError,
+    InputError,
+    IrevalError,
+    NothingToCompareError,
+    Problem,
+)
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.comparison import ComparedSides
 from pytest_ireval.gate.outcomes import report_exception
@@ -35,7 +42,7 @@ def check_inputs(outcome: Outcome, inputs: Inputs, scores: Scores, notes: Sequen
     """Check the inputs, which fit together once they are collected; the facts tell what a reader should know."""
     suite, problem = inputs.suite, scores.baseline.problem
     locked = suite.judgments is not None and suite.judgments.lock
-    if locked and problem is not None and not isinstance(problem, BaselineMisfitError):
+    if locked and problem is not None and not isinstance(problem, BaselineMisfitError | NothingToCompareError):
         return report_exception(outcome, problem)
     renamed = find_id_problem(scores)
     if renamed is not None:
@@ -158,6 +165,6 @@ def _find_accepted(inputs: Inputs, scores: Scores) -> ComparedSides | None:
     """What the rules compare with: the stored baseline, or the first reference that a rule names instead."""
     if not any(rule.compares for rule in inputs.suite.rules):
         return None
-    if inputs.stored.baseline is not None:
+    if inputs.reference.baseline is not None:
         return scores.baseline.trusted
     return next((each.comparison for each in scores.others.values() if each.comparison is not None), None)

@@ -35,8 +35,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.repositories.tree import BaseRef
 from pytest_ireval.sources.describing import describe_source, make_options_tree
-from pytest_ireval.suite.inheriting import OFFLINE
-from pytest_ireval.suite.suite import SourceSpec, Suite
+from pytest_ireval.suite.suite import OFFLINE, SourceSpec, Suite
 
 MANY_DOCUMENTS = 1 << 17
 """Reading more documents leaves memory behind that is worth returning."""
@@ -52,6 +51,8 @@ class StoredReference(NamedTuple):
     """The reason why the file cannot be read."""
     deleted: Path | None = None
     """The file that the last commit has, where there is none here."""
+    versus: str = ""
+    """The rankings of another commit in words, if it is no file of a baseline: ``3f2a1c9, asked 4 minutes ago``."""
 
 
 class OtherReference(NamedTuple):
@@ -88,11 +89,18 @@ class Inputs:
     second_answer: FetchedRankings | None = None
     """A second answer for some queries, to see whether the source is stable; None where that does not matter."""
     notes: tuple[str, ...] = ()
+    versus: StoredReference | None = None
+    """The rankings of another commit that rules compare with in place of the stored baseline."""
 
     @property
     def suite(self) -> Suite:
         """The suite that they are the inputs of."""
         return self.collection.suite
+
+    @property
+    def reference(self) -> StoredReference:
+        """What rules compare with that name no reference of their own."""
+        return self.stored if self.versus is None else self.versus
 
 
 def collect_inputs(
@@ -103,11 +111,12 @@ def collect_inputs(
     *,
     queries: Queries | None = None,
     base: BaseRef | None = None,
+    versus: StoredReference | None = None,
 ) -> Inputs:
     """Read queries, judgments and stored baselines, and fetch the rankings of all sources.
 
     ``today`` decides whether waivers have ended. ``queries`` are given where they were read already; ``base`` asks for
-    the baseline at the merge base with it.
+    the baseline at the merge base with it. With ``versus``, rules compare with that in place of the stored baseline.
     """
     registry, today = registry or installed_registry(), today or read_date()
     if suite.source is None:
@@ -121,33 +130,41 @@ def collect_inputs(
     stored = read_stored_reference(suite, suite.name)
     second: FetchedRankings | None = None
     notes: tuple[str, ...] = ()
-    if _may_be_unstable(suite, suite.source, stored):
+    if _may_be_unstable(suite, suite.source, stored if versus is None else versus):
         if os.environ.get(OFFLINE):
             notes = ("the source was not asked a second time: the run is offline",)
         else:
             second = fetch_sample_again(suite.source, collection, progress, size=SAMPLE)
-    source, folder = describe_source(suite.source, suite.path.parent), suite.path.parent
+    search = describe_search(suite, current)
     judgment_prints = fingerprint_suite_judgments(collection)
     return Inputs(
         collection=collection,
         today=today,
         current=current,
-        source=source,
+        source=search.source,
         missing_queries=missing,
         stored=stored,
         anchor=read_stored_reference(suite, anchor_name(suite.name)) if _compares_with_anchor(suite) else None,
         others=others,
         merge_base=None if base is None else read_merge_base_baseline(suite, base, stored.baseline),
-        fingerprints=compute_fingerprints(collection, source, judgment_prints),
+        fingerprints=compute_fingerprints(collection, search.source, judgment_prints),
         judgment_prints=judgment_prints,
-        search=Search(
-            source,
-            make_options_tree(suite.source, folder),
-            fingerprint_source_files(suite.source, folder),
-            current.index,
-        ),
+        search=search,
         second_answer=second,
         notes=notes,
+        versus=versus,
+    )
+
+
+def describe_search(suite: Suite, answer: FetchedRankings) -> Search:
+    """Describe the source of a suite, which gave this answer."""
+    assert suite.source is not None  # noqa: S101 - it was asked
+    folder = suite.path.parent
+    return Search(
+        describe_source(suite.source, folder),
+        make_options_tree(suite.source, folder),
+        fingerprint_source_files(suite.source, folder),
+        answer.index,
     )
 
 
@@ -192,8 +209,8 @@ def _fetch_other_references(collection: Collection, progress: Progress) -> Itera
 
 
 def _may_be_unstable(suite: Suite, source: SourceSpec, stored: StoredReference) -> bool:
-    """Tell whether the noise of a single answer would become the baseline, and look like a change later."""
-    if stored.baseline is not None or stored.problem is not None:
+    """Tell whether the noise of a single answer would become the baseline, or look like a change of the branch."""
+    if not stored.versus and (stored.baseline is not None or stored.problem is not None):
         return False
     return source.options.asks_each_query and source.repeat == 1 and any(map(compares_with_baseline, suite.rules))
 

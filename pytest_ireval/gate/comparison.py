@@ -52,6 +52,8 @@ class ScoredReference:
     notes: tuple[str, ...] = ()
     acceptances: tuple[Acceptance, ...] = ()
     """Of an anchor: the acceptances of the baseline since it was pinned."""
+    is_versus: bool = False
+    """True if it is the rankings of another commit, and no baseline that can be accepted again."""
 
     @property
     def trusted(self) -> ComparedSides | None:

@@ -142,7 +142,7 @@ def add_known_changes(
     if cause.system:
         said = f"the source is not that of the baseline: {list_changes(cause.system)}"
         system.append(make_diagnosis("source_changed", said))
-    elif cause.source and inputs.stored.baseline is not None and not inputs.stored.baseline.search.request:
+    elif cause.source and inputs.reference.baseline is not None and not inputs.reference.baseline.search.request:
         said = "the source is described in other words than in the baseline, which does not keep its options"
         system.append(make_diagnosis("source_changed", said))
     if unknown and not (request or index):
@@ -168,7 +168,7 @@ def _diagnose_other_judges(inputs: Inputs, scores: Scores, change: RankingChange
     cause = scores.baseline.cause
     if cause is not None and cause.judges and cause.judgments:
         prints = inputs.judgment_prints.grades_of if inputs.judgment_prints else {}
-        then = inputs.stored.baseline.judgments.grades_of if inputs.stored.baseline else {}
+        then = inputs.reference.baseline.judgments.grades_of if inputs.reference.baseline else {}
         judged = [query for query in change.queries if prints.get(query) != then.get(query)]
         yield Diagnosis(
             kind="judges_changed",

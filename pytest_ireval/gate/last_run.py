@@ -25,7 +25,12 @@ def keep_rankings(inputs: Inputs) -> KeptRankings:
         "policies": prints.policies,
         "baseline": identify_baseline(inputs.stored.baseline),
     }
-    return pack_rankings(suite.name, inputs.current.rankings[0], suite.depth, record, scored=needs_scores(suite))
+    compared = None
+    if inputs.versus is not None and inputs.versus.baseline is not None:
+        compared = inputs.versus.baseline.rankings[0]
+        record["versus"] = inputs.versus.versus
+    rankings, scored = inputs.current.rankings[0], needs_scores(suite)
+    return pack_rankings(suite.name, rankings, suite.depth, record, scored=scored, compared=compared)
 
 
 def list_changed_inputs(run: LastRun, suite: Suite, now: Fingerprints) -> Iterator[str]:

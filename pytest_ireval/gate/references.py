@@ -12,17 +12,24 @@ from typing import NamedTuple
 from pytest_ireval.baseline.changes import find_cause
 from pytest_ireval.baseline.index_facts import describe_new_count
 from pytest_ireval.baseline.reading import format_checkout
-from pytest_ireval.baseline.record import Baseline, Fingerprints, describe_anchor, list_acceptances_since
+from pytest_ireval.baseline.record import (
+    Baseline,
+    Fingerprints,
+    JudgmentPrints,
+    describe_anchor,
+    list_acceptances_since,
+)
 from pytest_ireval.errors import (
     BaselineError,
     BaselineMisfitError,
     IrevalError,
     MissingAnchorError,
+    NothingToCompareError,
     Problem,
     SourceError,
     format_inline,
 )
-from pytest_ireval.gate.collect import Inputs, OtherReference
+from pytest_ireval.gate.collect import Inputs, OtherReference, StoredReference
 from pytest_ireval.gate.comparison import ScoredReference, compare
 from pytest_ireval.gate.fetching import refuse_missing_queries
 from pytest_ireval.gate.queries_and_judgments import Collection
@@ -45,6 +52,8 @@ from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_count, format_some
 
+NEW_HERE = "new here, nothing to compare with"
+"""What rules say of the other commit where it lacks what the branch brings."""
 MOST_REMOVED = 0.05
 """A larger share of queries or values that are gone is no change of the suite, but a mistake."""
 
@@ -144,6 +153,57 @@ def compare_with_source(inputs: Inputs, current: Side, other: OtherReference) ->
         return ScoredReference(problem=error)
 
 
+def compare_with_versus(inputs: Inputs, current: Side, versus: StoredReference) -> ScoredReference:
+    """Score the rankings of another commit with the judgments and metrics of this one.
+
+    What the branch brings anew, such as a metric that needs fields, has nothing to be compared with: a warning.
+    """
+    if versus.baseline is None:
+        return ScoredReference(problem=versus.problem, is_versus=True)
+    collection = inputs.collection
+    rankings = tuple(map(collection.population.names.in_rankings, versus.baseline.rankings))
+    asked = replace(versus.baseline, rankings=rankings)
+    unknown = find_unknown_queries(collection, asked)
+    side = score_rankings(collection, asked.rankings, versus.versus, unknown=unknown, curves=True).side
+    sound = [metric for metric in inputs.suite.metrics if str(metric) not in current.errors]
+    lacks = {
+        str(metric): NothingToCompareError(f"{NEW_HERE}: the other commit {lack}")
+        for metric, lack in find_lacks(sound, asked, inputs.fingerprints.documents)
+    }
+    cause = _find_cause(inputs, current, asked, side, unknown, (), None)
+    return ScoredReference(
+        comparison=compare(collection, current, replace(side, errors={**side.errors, **lacks}), unknown),
+        problem=_find_versus_misfit(inputs, asked),
+        cause=cause,
+        notes=tuple(_note_versus_queries(cause)),
+        is_versus=True,
+    )
+
+
+def _find_versus_misfit(inputs: Inputs, asked: Baseline) -> IrevalError | None:
+    """The reason why nothing can be compared with these rankings."""
+    suite, stored = inputs.suite, inputs.stored.baseline
+    unlocked = None if stored is None else _find_unlocked_judgments(suite, stored, None, inputs.fingerprints)
+    if unlocked is not None:
+        return BaselineError(unlocked)
+    if asked.depth < suite.depth:
+        complaint = f"the other commit was asked for {asked.depth} documents of each query, and depth is {suite.depth}"
+        again = f"ask it again: ireval rank {suite.shown} --depth {suite.depth} -o FOLDER"
+        return BaselineError(Problem(complaint, suggestion=again))
+    then, now = map(read_definition, (asked.fingerprints.documents, inputs.fingerprints.documents))
+    if then != now:
+        return NothingToCompareError(f"{NEW_HERE}: the other commit has {then}, and the suite has {now}")
+    return None
+
+
+def _note_versus_queries(cause: Cause) -> Iterator[str]:
+    if cause.added:
+        new = format_count(len(cause.added), "query")
+        yield f"{new} that the other commit was not asked, and not compared: {format_some(cause.added)}"
+    if cause.removed:
+        yield f"{format_count(len(cause.removed), 'query')} of the other commit gone: {format_some(cause.removed)}"
+
+
 def _compare_with_stored(inputs: Inputs, current: Side, stored: Baseline, kind: _StoredKind) -> ScoredReference:
     """Score a stored reference, note what changed since it was accepted, and check that it still fits."""
     collection, prints = inputs.collection, inputs.fingerprints
@@ -154,7 +214,7 @@ def _compare_with_stored(inputs: Inputs, current: Side, stored: Baseline, kind: 
     lacking = _find_lacking_metrics(inputs.suite, current, stored, side, prints, kind)
     again = ScoredAgain(stored, collection, prints, inputs.judgment_prints)
     redefined = _find_redefined(again, side, kind)
-    cause = _find_cause(inputs, current, stored, side, unknown, redefined)
+    cause = _find_cause(inputs, current, stored, side, unknown, redefined, inputs.judgment_prints)
     redefined = {name: error for name, error in redefined.items() if name not in lacking}
     # Only the first error of a metric is reported: missing data, then another version, then another definition.
     errors = ChainMap(lacking, _find_other_versions(stored, list_definitions(current), kind), redefined)
@@ -193,14 +253,20 @@ def _find_lacking_metrics(
 
 
 def _find_cause(
-    inputs: Inputs, current: Side, stored: Baseline, side: Side, unknown: QueryIds, redefined: Iterable[str]
+    inputs: Inputs,
+    current: Side,
+    stored: Baseline,
+    side: Side,
+    unknown: QueryIds,
+    redefined: Iterable[str],
+    judgments: JudgmentPrints | None,
 ) -> Cause:
-    """The changes since a stored reference was accepted."""
+    """The changes since a reference was accepted or asked; ``judgments`` are None where it keeps none."""
     population = inputs.collection.population
     cause = find_cause(
         stored,
         rankings=current.rankings,
-        judgments=inputs.judgment_prints,
+        judgments=judgments,
         queries=population.queries,
         metrics=list_definitions(current),
         fingerprints=inputs.fingerprints,
@@ -266,13 +332,16 @@ def _note_changed_queries(cause: Cause, queries: int, kind: _StoredKind) -> Iter
         yield f"{format_count(len(cause.removed), 'query')} of the {kind.noun} gone: {format_some(cause.removed)}"
 
 
-def _find_unlocked_judgments(suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints) -> Problem | None:
+def _find_unlocked_judgments(
+    suite: Suite, stored: Baseline, cause: Cause | None, prints: Fingerprints
+) -> Problem | None:
     if suite.judgments is None or not suite.judgments.lock or stored.fingerprints.judgments == prints.judgments:
         return None
     edits = "; ".join(
-        f"{e.query} {e.document}: {_format_grade(e.before)} -> {_format_grade(e.now)}" for e in cause.edits[:5]
+        f"{e.query} {e.document}: {_format_grade(e.before)} -> {_format_grade(e.now)}"
+        for e in (cause.edits[:5] if cause else ())
     )
-    queries = f"those of {format_count(cause.judgments, 'query')}" if cause.judgments else "they"
+    queries = f"those of {format_count(cause.judgments, 'query')}" if cause and cause.judgments else "they"
     return Problem(
         f"judgments are locked, and {queries} are not what they were when the baseline was accepted"
         f"{': ' + edits if edits else ''}",

@@ -182,7 +182,7 @@ class _Sides(NamedTuple):
 
 def find_regraded_since_baseline(inputs: Inputs, scores: Scores) -> Regraded | None:
     """What grades that changed since the stored baseline was accepted moved in favour of this run."""
-    stored, cause, comparison = inputs.stored.baseline, scores.baseline.cause, scores.baseline.trusted
+    stored, cause, comparison = inputs.reference.baseline, scores.baseline.cause, scores.baseline.trusted
     written = inputs.collection.written_judgments
     if stored is None or stored.judgments.grades is None or comparison is None or cause is None or not cause.judgments:
         return None

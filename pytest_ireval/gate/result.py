@@ -74,6 +74,7 @@ def make_result(inputs: Inputs, scores: Scores, checks: Sequence[Check], explain
         grades=_describe_grades(suite, population.judgments),
         cause=scores.baseline.cause,
         baseline=_describe_baseline(inputs),
+        versus=inputs.reference.versus,
         source=inputs.source,
         about=inputs.current.system_facts,
         recorded=inputs.current.recorded,
@@ -182,7 +183,7 @@ def _note_missing_overlaps(inputs: Inputs, scores: Scores) -> Iterator[str]:
     known = {name for side in (scores.current, *sides) for name in (*side.scored, *side.errors)}
     names = [name for name in map(str, inputs.suite.metrics) if name not in known]
     if names:
-        why = "there is no baseline yet" if inputs.stored.baseline is None else "the baseline cannot be read"
+        why = "there is no baseline yet" if inputs.reference.baseline is None else "the baseline cannot be read"
         yield f"{', '.join(names)}: no value, because it compares with the baseline, and {why}"
 
 
@@ -319,9 +320,13 @@ def _average_rows(rows: Floats) -> RecallPrecision:
 
 
 def _describe_baseline(inputs: Inputs) -> BaselineInfo | None:
-    stored, suite = inputs.stored.baseline, inputs.suite
+    stored, suite = inputs.reference.baseline, inputs.suite
     if stored is None:
         return None
+    if inputs.reference.versus:
+        builds = stored.search.index.build, inputs.search.index.build
+        same_index = builds[0] == builds[1] != ""
+        return BaselineInfo("", *stored.accepted[:6], stored.plugins, same_index)
     path = f"{suite.shown.rpartition('/')[0]}/baselines/{suite.name}.baseline".lstrip("/")
     return BaselineInfo(path, *stored.accepted[:6], stored.plugins)
 

@@ -98,7 +98,8 @@ def gate_suite(
     chosen = [check for check in plan.checks if selected is None or check.id in selected]
     base = run.base if any(check.id == LOWERING for check in chosen) else None
     try:
-        inputs = collect_inputs(suite, registry, run.today, progress, queries=plan.queries, base=base)
+        versus = None if run.versus is None else run.versus.find(suite.name)
+        inputs = collect_inputs(suite, registry, run.today, progress, queries=plan.queries, base=base, versus=versus)
         scores = score_inputs(inputs)
     except IrevalError as error:  # a verdict of every check; what later steps find wrong is one of single checks
         errors = [report_broken_suite(check, error) for check in chosen]

@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
+from pytest_ireval.gate.versus import Versus
 from pytest_ireval.repositories.tree import BaseRef
 
 
@@ -19,3 +20,5 @@ class RunContext(NamedTuple):
     """True if a branch that lowers its baseline fails; else that is a warning."""
     last_run: Path | None = None
     """The rankings of the run before; None where runs write no files."""
+    versus: Versus | None = None
+    """The rankings of another commit that rules compare with in place of stored baselines."""

@@ -13,7 +13,12 @@ from pytest_ireval.gate.comparison import ComparedSides, ScoredReference, compar
 from pytest_ireval.gate.merge_base import MergeBaseScores, score_merge_base
 from pytest_ireval.gate.noise import describe_instability
 from pytest_ireval.gate.queries_and_judgments import Collection
-from pytest_ireval.gate.references import compare_with_anchor, compare_with_baseline, compare_with_source
+from pytest_ireval.gate.references import (
+    compare_with_anchor,
+    compare_with_baseline,
+    compare_with_source,
+    compare_with_versus,
+)
 from pytest_ireval.gate.score_rankings import ScoredRankings, add_judged_shares, score_rankings
 from pytest_ireval.gate.what_if import mirror, mix, take_comparison, take_population, take_values
 from pytest_ireval.results.suite_result import Counts
@@ -135,7 +140,10 @@ def score_inputs(inputs: Inputs) -> Scores:
     collection = inputs.collection
     scored = score_rankings(collection, inputs.current.rankings, inputs.source, curves=True)
     current = scored.side
-    baseline = compare_with_baseline(inputs, current)
+    if inputs.versus is None:
+        baseline = compare_with_baseline(inputs, current)
+    else:
+        baseline = compare_with_versus(inputs, current, inputs.versus)
     others: dict[int, ScoredReference] = {}
     if inputs.anchor is not None:
         anchor = compare_with_anchor(inputs, current)
@@ -157,7 +165,8 @@ def score_inputs(inputs: Inputs) -> Scores:
         notes=scored.notes,
     )
     problem = find_unknown_ids(scores)
-    if problem is not None and stored is None and not inputs.others:  # there is nothing else to compare with
+    is_alone = inputs.reference.baseline is None and not inputs.others  # there is nothing else to compare with
+    if problem is not None and is_alone:
         raise problem
     return scores
 

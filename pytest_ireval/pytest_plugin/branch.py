@@ -13,6 +13,7 @@ import pytest
 
 from pytest_ireval.errors import BaselineError, IrevalError, Problem, did_you_mean
 from pytest_ireval.gate.run_context import RunContext
+from pytest_ireval.gate.versus import Versus
 from pytest_ireval.repositories.tree import BaseRef
 
 LOWERING_INI = "ireval_baseline_lowering"
@@ -39,12 +40,14 @@ def read_branch_options(config: pytest.Config) -> BranchOptions:
     return BranchOptions((base or "").strip(), mode == "fail")
 
 
-def make_run_context(config: pytest.Config, today: date, last_run: Path | None) -> RunContext:
+def make_run_context(
+    config: pytest.Config, today: date, last_run: Path | None, versus: Versus | None = None
+) -> RunContext:
     """The conditions of all suites of a process, which share the answers of git about the base."""
     options = read_branch_options(config)
     if options.base and BASE not in config.stash:
         config.stash[BASE] = BaseRef(options.base)
-    return RunContext(today, config.stash.get(BASE, None), options.lowering_fails, last_run)
+    return RunContext(today, config.stash.get(BASE, None), options.lowering_fails, last_run, versus)
 
 
 INI_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")

@@ -60,6 +60,7 @@ def check_completeness(
     registry_for: Callable[[Path], Registry],
     *,
     all_collected: bool,
+    versus_ref: str = "",
 ) -> Completeness:
     """Compare what was run with what lies in the places that the command line names.
 
@@ -67,12 +68,12 @@ def check_completeness(
     """
     options = read_branch_options(config)
     # with workers, only they have asked git so far
-    base = config.stash.get(BASE, None) or BaseRef(options.base or changes.since or "")
+    base = config.stash.get(BASE, None) or BaseRef(options.base or changes.since or versus_ref)
     places = read_named_places(config) if all_collected else NamedPlaces()
     used = {*gated_baselines, *(suite.baseline_key for suite in suites)}
     skipped, unused_baselines = find_skipped_suites(places, {suite.path for suite in suites}, used)
     since_base: list[str] = []
-    if options.base or changes.since:
+    if options.base or changes.since or versus_ref:
         since_base += find_suites_missing_since(base, places.folders, suites, skipped, registry_for)
     if options.base and changes.since is not None:
         since_base += find_differing_bases(options.base, changes, base)

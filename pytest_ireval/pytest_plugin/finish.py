@@ -13,19 +13,26 @@ import pytest_ireval
 from pytest_ireval.baseline.rankings_file import pack_run
 from pytest_ireval.clock import format_moment
 from pytest_ireval.errors import IrevalError, format_inline
+from pytest_ireval.gate.versus import Versus
 from pytest_ireval.masking import mask_text
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.pytest_plugin.baseline_update import BaselineUpdate
 from pytest_ireval.pytest_plugin.branch import read_branch_options
 from pytest_ireval.pytest_plugin.change_filter import ChangeFilter, add_unaffected_suites, is_no_suite_affected
 from pytest_ireval.pytest_plugin.code_host import append_step_summary
-from pytest_ireval.pytest_plugin.completeness import Completeness, check_completeness, find_unrun_checks
+from pytest_ireval.pytest_plugin.completeness import (
+    Completeness,
+    check_completeness,
+    find_unrun_checks,
+    read_named_places,
+)
 from pytest_ireval.pytest_plugin.items import VERDICT_PROPERTY
 from pytest_ireval.pytest_plugin.planned_suite import CollectedSuites, Evaluations, PlannedSuite, SuiteEvaluation
 from pytest_ireval.pytest_plugin.python_gates import read_gates
 from pytest_ireval.pytest_plugin.report_files import ReportFiles, add_problem, only_shows_information
 from pytest_ireval.pytest_plugin.run_plugins import RunPlugins
 from pytest_ireval.pytest_plugin.sections import add_sections
+from pytest_ireval.pytest_plugin.versus import add_versus_notes
 from pytest_ireval.repositories.git import read_commit_state, short_ref
 from pytest_ireval.results.outcome import Outcome, Verdict, find_worst_verdict
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, SuiteResult
@@ -105,6 +112,7 @@ class RunEnd:
     evaluations: Evaluations
     changes: ChangeFilter
     plugins: RunPlugins
+    versus: Versus | None = None
     reports: TestReports = field(default_factory=TestReports)
     uncollected: dict[str, str] = field(default_factory=dict)
     """The text of what could not be collected, by node."""
@@ -118,7 +126,8 @@ class RunEnd:
     result: RunResult | None = None
 
     def pytest_report_header(self) -> list[str]:
-        return self.changes.format_header()
+        compared = [] if self.versus is None else [f"ireval: compared with {self.versus}"]
+        return [*self.changes.format_header(), *compared]
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Remember what could not be collected, a suite or a Python file: the run is then not a pass."""
@@ -159,12 +168,17 @@ class RunEnd:
             self.changes,
             self.plugins.registry_for,
             all_collected=self._is_all_collected(session, exitstatus),
+            versus_ref="" if self.versus is None else self.versus.ref,
         )
         unrun = () if self.uncollected else tuple(find_unrun_checks(self.config, suites))
         results = {suite: self._make_suite_result(suite) for suite in suites if suite.selected}
         complaints = dict.fromkeys((*self._adopt_observers(suites), *self._notify_of_accepted_baselines(results)))
         problems = tuple(map(mask_text, (*unrun, *completeness.problems, *complaints)))
         result = self._make_run_result(tuple(results.values()), completeness, problems)
+        if self.versus is not None:
+            whole = self._is_all_collected(session, exitstatus)
+            folders = read_named_places(self.config).folders if whole else ()
+            result = add_versus_notes(result, self.versus, self.config.invocation_params.dir, folders)
         if self.files.folder is not None:
             result = self._prepare_report(result, results)
         write_error = self.files.write(result)

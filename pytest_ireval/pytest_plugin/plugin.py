@@ -63,8 +63,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--ireval-offline", action="store_true", help="ask no live system: answers come from recordings alone"
     )
     group.addoption("--ireval-base", metavar="REF", help="compare baselines with those at the merge base with REF")
+    group.addoption(
+        "--ireval-versus",
+        metavar="FOLDER|REF",
+        help="compare with another commit, not with baselines: a folder of ireval rank, or the merge base with REF",
+    )
     parser.addini("ireval", "true: as --ireval; a run without suites is then a usual run of pytest", type="bool")
     parser.addini("ireval_baseline_lowering", "with --ireval-base: report (default) or fail", default="report")
+    parser.addini("ireval_versus_setup", "with --ireval-versus REF: a command that prepares each side", default="")
+    parser.addini("ireval_versus_max_age", "the age up to which a folder is compared with", default="1 day")
     parser.addini("ireval_secrets", "names of environment variables whose values are hidden", type="args")
     parser.addini("ireval_report", "same as --ireval-report; default: ireval-report", default="ireval-report")
 
@@ -99,6 +106,8 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--ireval-update and the other options for accepting need --ireval")
     elif config.getoption("ireval_changed_since") is not None:
         raise pytest.UsageError("--ireval-changed-since needs --ireval")
+    elif config.getoption("ireval_versus") is not None:
+        raise pytest.UsageError("--ireval-versus needs --ireval")
     elif config.args_source == config.ArgsSource.ARGS:
         for argument in config.args:
             if argument.partition("::")[0].endswith(SUITE_SUFFIXES):

@@ -19,6 +19,7 @@ from pytest_ireval.pytest_plugin.secret_filter import SecretFilter, register_dec
 from pytest_ireval.pytest_plugin.session import SuiteCollector
 from pytest_ireval.pytest_plugin.suite_run import RunState
 from pytest_ireval.pytest_plugin.terminal import TerminalSummary, get_width
+from pytest_ireval.pytest_plugin.versus import prepare_versus
 from pytest_ireval.pytest_plugin.workers import WorkerFolder, read_worker_setup, set_up_workers, uses_workers
 
 
@@ -46,18 +47,21 @@ def _register_parts(config: pytest.Config) -> None:
     moment, width = (setup.moment, setup.width) if setup is not None else (read_clock(), get_width(config))
     worker_folder = WorkerFolder(setup.folder) if setup is not None else None
     changes = make_change_filter(config, worker_folder.read_changes() if worker_folder is not None else {})
+    versus = worker_folder.read_versus() if worker_folder is not None else prepare_versus(config, moment)
     evaluations: Evaluations
     if with_workers:
         evaluations = shared = set_up_workers(config, moment, width)
         shared.write_changes(changes.repositories.changes)
+        shared.write_versus(versus)
     else:
         report = make_report_files(config, config.option).folder
-        context = make_run_context(config, moment.date(), None if report is None else report / BEFORE)
+        last_run = None if report is None else report / BEFORE
+        context = make_run_context(config, moment.date(), last_run, versus)
         state = RunState(config, update, moment, width, context, worker_folder)
         evaluations = SuiteCollector(state, collector.plugins, changes)
         config.pluginmanager.register(evaluations, "ireval-session")
     if not in_worker:
         files = make_report_files(config, config.option)
-        end = RunEnd(config, update, moment, files, evaluations, changes, collector.plugins)
+        end = RunEnd(config, update, moment, files, evaluations, changes, collector.plugins, versus)
         config.pluginmanager.register(end, "ireval-end")
         config.pluginmanager.register(TerminalSummary(end), "ireval-terminal-summary")

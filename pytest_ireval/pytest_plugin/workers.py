@@ -19,12 +19,14 @@ from typing import Any
 import pytest
 
 from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.gate.versus import Versus
 from pytest_ireval.pytest_plugin.planned_suite import CollectedSuites, SuiteEvaluation
 from pytest_ireval.repositories.changed_files import Changes
 from pytest_ireval.results.suite_result import SuiteResult
 
 CHANGES = "changes"
 COLLECTED = "collected"
+VERSUS = "versus"
 RESULT = "result"
 PROPOSAL = "proposal"
 RANKINGS = "rankings"
@@ -91,6 +93,15 @@ class WorkerFolder:
     def read_changes(self) -> dict[Path, Changes]:
         """The changes by repository; empty where none were asked for."""
         return _read(self.path / CHANGES) or {}
+
+    def write_versus(self, versus: Versus | None) -> None:
+        """Keep what the run compares with, so that another commit is asked once for all workers."""
+        with _explain_write_errors(self.path):
+            _write(self.path / VERSUS, versus)
+
+    def read_versus(self) -> Versus | None:
+        versus: Versus | None = _read(self.path / VERSUS)
+        return versus
 
     def suite_folder(self, name: str) -> Path:
         return self.path / hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]

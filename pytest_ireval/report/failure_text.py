@@ -28,7 +28,7 @@ from pytest_ireval.text_table import (
     truncate_middle,
     wrap_text,
 )
-from pytest_ireval.words import format_count
+from pytest_ireval.words import format_age
 
 CAUSE_QUERIES, SHORTEST_TITLE, LONGEST_TITLE = 5, 8, 40
 """The number of queries of a cause that are named; the least and the most characters of a title."""
@@ -123,7 +123,9 @@ def format_circumstances(
         yield from wrap_text(outcome.against, limit, "  compared with: ", "    ")
     if stored and suite.cause is not None:
         yield from wrap_text(describe_inputs(suite.cause, outcome.metric), limit, "  inputs: ", "    ")
-    if stored and suite.baseline is not None:
+    if stored and suite.versus:
+        yield from wrap_text(suite.versus, limit, "  compared with: ", "    ")
+    elif stored and suite.baseline is not None:
         line = f"  baseline: {describe_baseline(suite.baseline, date)}"
         if where and measure_width(line) + 6 + measure_width(where) <= limit:
             line, where = f"{line}      {where}", ""
@@ -134,7 +136,7 @@ def format_circumstances(
         yield f"  why:      {format_why_command(suite, outcome.metric, outcome.queries[0].query)}"
     if outcome.missing_baseline and not outcome.against:
         yield f"  accept:   {format_accept_command(suite, new=True)}"
-    elif stored and outcome.verdict != "error":
+    elif stored and outcome.verdict != "error" and not suite.versus:
         away = is_explained(suite) and not verbose
         command = "if this is intended, -v shows the command" if away else format_accept_command(suite, new=False)
         yield f"  accept:   {command}"
@@ -161,11 +163,7 @@ def _describe_age(then: str, now: str) -> str:
         return escape_unprintable(then) or "of unknown date"
     if passed < timedelta(0):
         return f"of {escape_unprintable(then)}"
-    seconds = int(passed.total_seconds())
-    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
-        if seconds >= size:
-            return f"{format_count(seconds // size, unit)} old"
-    return "less than a minute old"
+    return f"{format_age(passed)} old"
 
 
 def _parse_date(text: str) -> datetime:

@@ -377,11 +377,13 @@ def _format_circumstances(checks: Sequence[RedCheck], suite: SuiteResult, date: 
     parts = []
     if compares and suite.cause is not None:
         parts.append(f"Inputs: {escape_markdown(describe_inputs(suite.cause, compares[0].metric), SENTENCE)}")
-    if compares and suite.baseline is not None:
+    if compares and suite.versus:
+        parts.append(f"Compared with {escape_markdown(suite.versus)}")
+    elif compares and suite.baseline is not None:
         parts.append(f"Baseline: {escape_markdown(describe_baseline(suite.baseline, date))}")
     shown = [format_details("Inputs, baseline", "\n\n".join(parts))] if parts else []
     new = any(each.missing_baseline for each in stored)
-    if new or (any(each.verdict != "error" for each in compares) and not is_explained(suite)):
+    if new or (any(each.verdict != "error" for each in compares) and not is_explained(suite) and not suite.versus):
         # Not folded: the next step at the top of the summary speaks of the command below.
         command = format_code_block(format_accept_command(suite, new=new), "sh")
         shown.append(f"Accept{escape_markdown(describe_obstacle(suite))}:\n\n{command}")

@@ -268,13 +268,16 @@ def _list_circumstances(suite: SuiteResult, checks: Sequence[RedCheck], date: st
     stored = next((each.outcome for each in checks if each.outcome.compares and not each.outcome.against), None)
     if stored is not None and suite.cause is not None:
         yield "inputs", describe_inputs(suite.cause, stored.metric)
-    if stored is not None and suite.baseline is not None:
+    if stored is not None and suite.versus:
+        yield "compared with", suite.versus
+    elif stored is not None and suite.baseline is not None:
         yield "baseline", describe_baseline(suite.baseline, date)
 
 
 def _list_ways_to_accept(suite: SuiteResult, checks: Sequence[RedCheck], date: str) -> Iterator[tuple[str, str]]:
     """The command that accepts what was measured, and the line of the suite that waives the worst query for a month."""
-    stored = [each.outcome for each in checks if each.outcome.verdict != "pass" and not each.outcome.against]
+    red = (each.outcome for each in checks if each.outcome.verdict != "pass")
+    stored = [outcome for outcome in red if not outcome.against and not suite.versus]
     new = any(each.missing_baseline for each in stored)
     if new or (any(each.compares and each.verdict != "error" for each in stored) and not is_explained(suite)):
         yield f"accept{describe_obstacle(suite)}", format_accept_command(suite, new=new)
@@ -371,8 +374,12 @@ def make_suite_view(suite: SuiteResult, *, alone: bool) -> _SuiteView:
         alone or suite.verdict != "pass",
         tuple(_make_chart_groups(suite)),
         describe_inputs(suite.cause) if suite.cause is not None else "",
-        "" if suite.error or not suite.outcomes else format_accept_command(suite, new=suite.baseline is None),
+        format_accept_command(suite, new=suite.baseline is None) if _may_accept(suite) else "",
     )
+
+
+def _may_accept(suite: SuiteResult) -> bool:
+    return bool(suite.outcomes) and not suite.error and not suite.versus
 
 
 def _make_chart_groups(suite: SuiteResult) -> Iterator[_ChartGroup]:

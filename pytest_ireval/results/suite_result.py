@@ -250,6 +250,8 @@ class BaselineInfo:
     reason: str
     forced: bool
     plugins: tuple[str, ...]
+    same_index: bool = False
+    """True if it is another commit, which asked the same build of an index as this one."""
 
 
 @dataclass(frozen=True)
@@ -298,6 +300,10 @@ class SuiteResult(InNotebook):
     cause: Cause | None = None
     """None without a baseline."""
     baseline: BaselineInfo | None = None
+    versus: str = ""
+    """Rankings of another commit that rules compared with in place of the stored baseline, in words:
+    ``3f2a1c9, asked 4 minutes ago``. ``baseline`` is about them then.
+    """
     policies: Policies | None = None
     collection: int | None = None
     """The number of documents in the collection, if the suite gives it."""

@@ -14,6 +14,7 @@ from typing import Any
 from pytest_ireval.errors import Problem, find_closest, quote
 from pytest_ireval.masking import SECRET_NAME, VARIABLE, is_bare_address, public_address, register_variable
 from pytest_ireval.suite.scalars import KEY, File, Items, Keys, Scalar, problem_at, put_value
+from pytest_ireval.suite.suite import OFFLINE
 from pytest_ireval.suite.yaml_tree import read_tree, tree_of
 
 DEEPEST = 20
@@ -133,8 +134,6 @@ NO_SECRETS = ("run", "python", "format", "queries_format", "folder", "timeout", 
 """Options of sources that are not secret: names of files, code and the like."""
 
 
-OFFLINE = "IREVAL_OFFLINE"
-"""The variable with which no system is asked: answers come from recordings alone."""
 LIVE = ("http", "elasticsearch", "opensearch", "solr", "vespa")
 """The options that have the address of a live system."""
 

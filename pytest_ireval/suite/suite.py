@@ -16,6 +16,9 @@ from pytest_ireval.results.policies import Policies
 if TYPE_CHECKING:
     from pytest_ireval.suite.suite_keys import DocumentsKeys, JudgmentsKeys, QueriesKeys
 
+OFFLINE = "IREVAL_OFFLINE"
+"""The variable with which no system is asked: answers come from recordings alone."""
+
 
 class Place(NamedTuple):
     """A place in a file; ``file`` as messages show it."""

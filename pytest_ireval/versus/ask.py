@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from pytest_ireval.baseline.rank_folder import RankFolder, read_rank_folder
+from pytest_ireval.clock import format_moment, read_clock
 from pytest_ireval.entry_points import BUNDLED_COMMANDS
-from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.repositories.git import OF_HOOKS, find_root, read_commit_state
 from pytest_ireval.repositories.merge_base import MergeBase, find_merge_base, find_top
 from pytest_ireval.sources.programs import end_programs_on_signals, make_temporary_folder
@@ -85,6 +87,10 @@ def ask_merge_base(
         environment |= {"IREVAL_SIDE": "base", "IREVAL_HEAD_FOLDER": str(start.absolute())}
         if there := list(_find_base_suites(suites, files)):
             _rank(there, folder, depth, files, base_start, environment)
+        else:  # all suites are new in the branch
+            nothing = RankFolder(folder, format_moment(read_clock()), base.commit)
+            nothing.begin()
+            nothing.end()
         ranked = time.monotonic()
         took = (checked_out - began, set_up - checked_out if setup.strip() else 0.0, ranked - set_up)
         return AskedBase(folder, base, is_dirty, *took)
@@ -161,10 +167,18 @@ def _rank(
     command = [python, str(STARTUP / "run_ireval.py"), "rank", "-o", str(folder.absolute()), *deep, "--", *named]
     end = run_program(command, start, environment)
     _refuse_code_of_branch(files)
-    if end.code:
+    if end.code and not _has_rankings(folder):  # else the folder says which suites could not be asked
         shown = ProgramEnd(end.code, end.output.replace(f"{files.folder}{os.sep}", f"{files.base.short}:"))
         hint = "files that git ignores are not there: ireval_versus_setup can make them, or copy them from the folder "
         raise shown.make_error(f"ireval rank failed at {files.base}", f"{hint}IREVAL_HEAD_FOLDER", OTHER_WAY)
+
+
+def _has_rankings(folder: Path) -> bool:
+    """Tell whether all suites were asked, and one of them at least has answered."""
+    try:
+        return any(suite.digest for suite in read_rank_folder(folder).suites.values())
+    except BaselineError:
+        return False
 
 
 def _refuse_code_of_branch(files: BaseFiles) -> None:

@@ -137,6 +137,13 @@ STRICT = ["-o", "ireval_baseline_lowering=fail"]
             ["--ireval-base=refs/remotes/origin/main", *STRICT, "--ireval-changed-since=refs/remotes/origin/main"],
         ),
         ({"changed-since": "base", "base": "none"}, {"github.base_ref": "main"}, []),
+        ({"versus": "rank"}, {}, ["--ireval-versus=rank"]),
+        (
+            {"versus": "base", "base": "v2"},
+            {"github.base_ref": "main"},
+            ["--ireval-base=v2", *STRICT, "--ireval-versus=v2"],
+        ),
+        ({"versus": "base"}, {}, []),
         ({"junit": "out/junit.xml"}, {}, ["--junit-xml=out/junit.xml"]),
     ],
 )

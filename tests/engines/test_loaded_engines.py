@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from engines import collection, indexing, starting
 from engines.conftest import without
 from engines.test_sources_of_engines import ask_source
+from git_repository import commit_all, isolate_git, run_git
 
 from pytest_ireval import load_suite, run_gate
 
@@ -94,6 +96,7 @@ def opensearch_alone(engine):
     return engine
 
 
+KEYWORD_TITLE = '"title": {"type": "text", "analyzer": "keyword"}'
 only_opensearch = pytest.mark.parametrize("engine", ["opensearch"], indirect=True)
 
 
@@ -107,6 +110,51 @@ def test_two_versions_of_a_query_are_compared_on_one_index(opensearch_alone, eng
     (outcome,) = (each for each in found.outcomes if each.id.startswith("no_regression"))
     assert outcome.verdict in ("pass", "fail")
     assert outcome.numbers["change"] != 0
+
+
+@only_opensearch
+def test_an_analyzer_of_the_branch_is_compared_with_that_of_main(engine, repository, monkeypatch):
+    """The page about two commits: each side builds an index of its own, and no baseline is stored."""
+    isolate_git(monkeypatch, repository)
+    monkeypatch.setenv("ENGINE_URL", engine.url)
+    page = PAGE.with_name("versus.md").read_text(encoding="utf-8")
+    for name, old, new in (
+        ("engine/load-opensearch.sh", "index=products", "index=products_$IREVAL_SIDE"),
+        ("suites/opensearch.ireval.yaml", "/products", "/products_${IREVAL_SIDE:-head}"),
+    ):
+        text = (repository / name).read_text()
+        assert text.count(old) == 1
+        assert new in page
+        (repository / name).write_text(text.replace(old, new))
+    for suite in repository.glob("suites/*.yaml"):
+        if suite.name != "opensearch.ireval.yaml":
+            suite.unlink()
+    title, settings = next(block for block in BLOCK.findall(page) if block[0] == "pyproject.toml")
+    (repository / title).write_text(settings)
+    (repository / ".gitignore").write_text("recordings/\nireval-report/\n.pytest_cache/\n")
+    run_git(repository, "init", "--quiet", "--initial-branch=main")
+    commit_all(repository, "begun")
+    run_git(repository, "checkout", "--quiet", "-b", "change")
+
+    def gate():
+        for side in ("base", "head"):
+            with contextlib.suppress(indexing.AnswerError):
+                indexing.ask(engine.url, f"/products_{side}", method="DELETE")
+        command = [sys.executable, "-m", "pytest", "--ireval", "suites/", "--ireval-versus", "main"]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    (repository / "README.md").write_text("words")
+    commit_all(repository, "harmless")
+    harmless = gate()
+    assert harmless.returncode == 0, harmless.stdout
+
+    index = repository / "engine/index.json"
+    index.write_text(index.read_text().replace('"title": {"type": "text", "analyzer": "english"}', KEYWORD_TITLE))
+    commit_all(repository, "another analyzer")
+    red = gate()
+    assert red.returncode == 1, red.stdout
+    assert "no_regression" in red.stdout
+    assert " error" not in red.stdout
 
 
 @only_opensearch

@@ -258,7 +258,7 @@ def test_the_wheel_holds_the_packages_the_templates_and_nothing_else(built):
 
     assert {name.split("/")[0].split("-")[0] for name in names} == PACKAGES
     templates = {name.rpartition("/")[2] for name in names if name.startswith("pytest_ireval/templates/")}
-    assert templates == {path.name for path in (ROOT / "templates").iterdir()}
+    assert templates == {path.name for path in (ROOT / "templates").iterdir() if path.is_file()}
     assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
 
 

@@ -6,8 +6,8 @@ from report.full_run import full_run
 
 from pytest_ireval.report.results_file import format_results, parse_run
 
-UNUSED = {"error", "matrix", "affected_by", "collection"}
-"""Fields that say that something is wrong or left out, and the size of a collection, which few metrics need."""
+UNUSED = {"error", "matrix", "affected_by", "collection", "versus"}
+"""Fields that say that something is wrong or left out, and what few suites have or few runs compare with."""
 
 
 def test_it_reads_back_as_it_was():

@@ -11,9 +11,9 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.errors import quote
 from pytest_ireval.sources.live.options import LiveOptions
-from pytest_ireval.suite.inheriting import OFFLINE
 from pytest_ireval.suite.option_types import Flag, Text, Texts
 from pytest_ireval.suite.scalars import UnfitError
+from pytest_ireval.suite.suite import OFFLINE
 
 DOCUMENT = "ireval.document"
 """The placeholder for the document of an explanation."""

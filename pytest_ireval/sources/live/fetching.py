@@ -30,7 +30,7 @@ from pytest_ireval.sources.live.recording import WITHOUT_OFFLINE, Recording
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.sources.request_mistakes import OF_ANY_QUERY, find_query_without_text, refuse_unknown_columns
 from pytest_ireval.sources.returned_rankings import find_rising_scores
-from pytest_ireval.suite.inheriting import OFFLINE
+from pytest_ireval.suite.suite import OFFLINE
 from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:

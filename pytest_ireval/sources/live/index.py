@@ -12,8 +12,8 @@ from pytest_ireval.baseline.index_facts import FACTS
 from pytest_ireval.errors import quote
 from pytest_ireval.sources.live.exchange import AttemptError, TimedAnswer, compile_path
 from pytest_ireval.sources.live.recording import Recording
-from pytest_ireval.suite.inheriting import OFFLINE
 from pytest_ireval.suite.scalars import UnfitError
+from pytest_ireval.suite.suite import OFFLINE
 
 if TYPE_CHECKING:
     from pytest_ireval.sources.live.client import HttpClient

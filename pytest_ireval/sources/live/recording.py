@@ -21,7 +21,7 @@ from pytest_ireval.masking import VARIABLE, drop_login, mask_values, mask_words,
 from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.sources.live.exchange import TimedAnswer
 from pytest_ireval.sources.request import Request
-from pytest_ireval.suite.inheriting import OFFLINE
+from pytest_ireval.suite.suite import OFFLINE
 from pytest_ireval.words import format_some
 
 if TYPE_CHECKING:
