@@ -37,7 +37,7 @@ def run_workflow(repository, summary=RED):
         "github.token": "token",
         "github.event.workflow_run.id": "9",
         "github.event.workflow_run.run_attempt": "2",
-        "github.event.workflow_run.html_url": "https://github.com/shop/search/actions/runs/9",
+        "github.event.workflow_run.html_url": RUN,
         "github.event.workflow_run.head_repository.owner.login": "eve",
         "github.event.workflow_run.head_branch": "syn$(touch seen)onyms",
         "github.event.workflow_run.head_sha": HEAD,
@@ -65,7 +65,8 @@ def make_comment(number, login, body=f"{MARK}\n**Not safe to land**: RR fell.\n"
     return {"id": number, "user": {"login": login}, "body": body}
 
 
-LINK = "\nThe whole report: https://github.com/shop/search/actions/runs/9\n"
+RUN = "https://github.com/shop/search/actions/runs/9"
+LINK = f"\nThe whole report: {RUN} (index.html in the artifact ireval-report-2)\n"
 
 
 def test_the_first_run_writes_a_comment(repository):
@@ -136,7 +137,7 @@ def test_a_run_without_a_report_is_not_passed_over(repository, summary):
     ((call, text),) = comment(repository, summary=summary, comments=[make_comment(3, "github-actions[bot]")])
 
     assert call == "PATCH repos/shop/search/issues/comments/3"
-    assert text == f"{MARK}\nThe search gate left no report on {HEAD}.\n{LINK}"
+    assert text == f"{MARK}\nThe search gate left no report on {HEAD}: {RUN}\n"
 
 
 def test_the_pull_request_is_found_by_what_github_says(repository):
