@@ -15,7 +15,7 @@ PARTS = [f"services: {name}" for name in ("elasticsearch", "postgresql", "vespa"
     "steps: vespa",
     FORKS,
 ]
-SCRIPTS = ["load-opensearch", "load-solr", "load-postgresql", "load-snapshot", "start-opensearch"]
+SCRIPTS = ["load-opensearch", "load-solr", "load-postgresql"]
 
 
 def blocks():

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -163,30 +162,3 @@ def test_a_document_that_the_engine_refuses_stops_the_job(opensearch_alone, engi
         file.write('{"index": {"_id": "x"}}\n{"title": {"not": "a text"}}\n')
 
     assert bash("engine/load-opensearch.sh", ENGINE_URL=engine.url).returncode != 0
-
-
-@pytest.mark.parametrize("name", ["opensearch"])
-def test_a_snapshot_is_restored(name, repository):
-    folder = Path(tempfile.mkdtemp(prefix="ireval-snapshot-"))
-    snapshots = folder / "snapshots"
-    settings = {"discovery.type": "single-node", "path.repo": str(snapshots)}
-    try:
-        node = starting._elastic(name, folder, starting._free_port(), **settings)
-    except starting.MissingError as error:
-        raise without(error) from None
-    try:
-        node.wait_until(lambda: starting._answers(node, "/_cluster/health"))
-        assert bash("engine/load-opensearch.sh", ENGINE_URL=node.url).returncode == 0
-        made = {"type": "fs", "settings": {"location": str(snapshots)}}
-        indexing.ask(node.url, "/_snapshot/made", made, "PUT")
-        only = {"indices": "products", "include_global_state": False}
-        indexing.ask(node.url, "/_snapshot/made/products?wait_for_completion=true", only, "PUT")
-        indexing.ask(node.url, "/products", method="DELETE")
-        indexing.ask(node.url, "/_snapshot/made", method="DELETE")
-
-        restored = bash("engine/load-snapshot.sh", ENGINE_URL=node.url, SNAPSHOTS=str(snapshots))
-
-        assert restored.returncode == 0, restored.stderr
-        assert indexing.search_elastic(node.url, "tent")
-    finally:
-        node.stop()
