@@ -83,7 +83,7 @@ def _ask_merge_base(config: pytest.Config, ref: str, moment: datetime, max_age: 
         if setup:
             run_setup(setup, config.rootpath, HEAD_SIDE, config.rootpath)
     except IrevalError as error:
-        return report_unusable_base(IrevalError(f"--ireval-versus {ref} is no folder, so it is a git ref: {error}"))
+        return report_unusable_base(IrevalError(f"--ireval-versus {ref}: {error}"))
     versus = read_versus(base.rankings, moment, max_age, base.base.commit)
     return replace(versus, ref=ref, took=base.describe_time())
 
