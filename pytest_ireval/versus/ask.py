@@ -85,12 +85,12 @@ def ask_merge_base(
         set_up = time.monotonic()
         refuse_missing_contents(files)
         environment |= {"IREVAL_SIDE": "base", "IREVAL_HEAD_FOLDER": str(start.absolute())}
+        rankings = RankFolder(folder, format_moment(read_clock()), base.commit)
+        rankings.begin()  # what an earlier call has written must not be taken for the answer
         if there := list(_find_base_suites(suites, files)):
-            _rank(there, folder, depth, files, base_start, environment)
-        else:  # all suites are new in the branch
-            nothing = RankFolder(folder, format_moment(read_clock()), base.commit)
-            nothing.begin()
-            nothing.end()
+            _rank(there, rankings, depth, files, base_start, environment)
+        else:
+            rankings.end()  # all suites are new in the branch
         ranked = time.monotonic()
         took = (checked_out - began, set_up - checked_out if setup.strip() else 0.0, ranked - set_up)
         return AskedBase(folder, base, is_dirty, *took)
@@ -147,7 +147,7 @@ def _read_names(path: Path) -> set[str]:
 
 def _rank(
     suites: Sequence[Path],
-    folder: Path,
+    rankings: RankFolder,
     depth: int | None,
     files: BaseFiles,
     start: Path,
@@ -164,10 +164,10 @@ def _rank(
             break
     named = [os.path.relpath(suite, start) for suite in suites]
     deep = ("--depth", str(depth)) if depth else ()
-    command = [python, str(STARTUP / "run_ireval.py"), "rank", "-o", str(folder.absolute()), *deep, "--", *named]
+    command = [python, str(STARTUP / "run_ireval.py"), "rank", "-o", str(rankings.path.absolute()), *deep, "--", *named]
     end = run_program(command, start, environment)
     _refuse_code_of_branch(files)
-    if end.code and not _has_rankings(folder):  # else the folder says which suites could not be asked
+    if end.code and not _has_rankings(rankings.path):  # else the folder says which suites could not be asked
         shown = ProgramEnd(end.code, end.output.replace(f"{files.folder}{os.sep}", f"{files.base.short}:"))
         hint = "files that git ignores are not there: ireval_versus_setup can make them, or copy them from the folder "
         raise shown.make_error(f"ireval rank failed at {files.base}", f"{hint}IREVAL_HEAD_FOLDER", OTHER_WAY)

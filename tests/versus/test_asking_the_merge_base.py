@@ -42,29 +42,30 @@ class TestWhatIsLeftAlone:
     def test_a_run_that_is_ended_leaves_at_most_a_temporary_folder(self, repository, temporary, tmp_path, number):
         repository.begin_branch()
         before = hash_files(repository.top)
-        setup = f"echo $$ > '{tmp_path}/part'; mv '{tmp_path}/part' '{tmp_path}/pid'; exec sleep 300"
+        pid = tmp_path / "pid"
+        setup = f"sleep 1; echo $$ > '{pid}'; exec sleep 300"  # a signal in the middle of a start leaves its program
         ask = (
             "import sys; from pathlib import Path; from pytest_ireval.versus import ask_merge_base as ask\n"
             f"ask('main', suites=[], folder=Path('r'), start=Path('.'), setup={setup!r}, depth=None)"
         )
         asking = subprocess.Popen([sys.executable, "-c", ask], cwd=repository.top, stderr=subprocess.PIPE)
-        while not (tmp_path / "pid").exists():
+        while not (pid.exists() and pid.read_text().endswith("\n")):
             assert asking.poll() is None, asking.stderr.read()
             time.sleep(0.02)
         asking.send_signal(number)
         asking.communicate()
-        pid = int((tmp_path / "pid").read_text())
+        program = int(pid.read_text())
 
         assert asking.returncode == -number
         assert hash_files(repository.top) == before
         if number == signal.SIGKILL:
-            os.killpg(pid, signal.SIGKILL)
+            os.killpg(program, signal.SIGKILL)
             (left,) = temporary.iterdir()
             assert left.name.startswith("ireval-")
             shutil.rmtree(left)
         else:
             with pytest.raises(ProcessLookupError):
-                os.killpg(pid, 0)
+                os.killpg(program, 0)
 
 
 class TestTheSetup:

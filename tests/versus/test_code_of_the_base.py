@@ -6,7 +6,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from git_repository import run_git
+from git_repository import commit_all, run_git
 from search_repository import BASE, SEARCH, SearchRepository
 from suite_files import write_suite
 
@@ -27,6 +27,16 @@ def change_source(repository, source):
 
 def test_the_pythonpath_of_pytest_leads_to_the_base(repository):
     repository.begin_branch()
+
+    assert repository.ask_for_documents() == BASE
+
+
+def test_a_module_that_the_branch_deleted_is_still_in_the_base(repository):
+    repository.write("../legacy.py", "")
+    repository.write("search.py", f"import legacy\n{SEARCH}")
+    repository.commit_base()
+    (repository.top / "src" / "legacy.py").unlink()
+    repository.commit_branch()
 
     assert repository.ask_for_documents() == BASE
 
@@ -57,23 +67,44 @@ def test_a_program_that_a_suite_starts_imports_the_base_as_well(repository):
     assert repository.ask_for_documents() == BASE
 
 
-def test_an_import_hook_that_leads_to_the_branch_is_redirected(repository, tmp_path):
-    hook = f"""\
+HOOK = """\
 import importlib.util, sys
 class Hook:
     @staticmethod
     def find_spec(name, path=None, target=None):
-        if name == "shop":
-            return importlib.util.spec_from_file_location(
-                name, {str(repository.package / "__init__.py")!r},
-                submodule_search_locations=[{str(repository.package)!r}])
+        if name in {names!r}:
+            home = {folder!r} + "/" + name
+            file = home + "/__init__.py"
+            return importlib.util.spec_from_file_location(name, file, submodule_search_locations=[home])
 sys.meta_path.append(Hook)
 """
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "outside" / "sitecustomize.py").write_text(hook)  # what Python would run without us
+
+
+def install_hook(repository, *names):
+    """Write what Python runs at its start, as an editable install does, and return its folder."""
+    folder = repository.top.parent / "outside"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(HOOK.format(names=names, folder=str(repository.package.parent)))
+    return str(folder)
+
+
+def test_an_import_hook_that_leads_to_the_branch_is_redirected(repository):
+    hook = install_hook(repository, "shop")
     repository.begin_branch()
 
-    assert repository.ask_for_documents(paths=["../outside"]) == BASE
+    assert repository.ask_for_documents(paths=[hook]) == BASE
+
+
+def test_a_package_that_is_new_in_the_branch_is_missing_in_the_base(repository):
+    hook = install_hook(repository, "shop", "extra")
+    repository.write(
+        "names.py", "try:\n    import extra\n    NAME = 'branch'\nexcept ImportError:\n    NAME = 'base'\n"
+    )
+    repository.commit_base()
+    repository.write("../extra/__init__.py", "")
+    commit_all(repository.top, "An extra")
+
+    assert repository.ask_for_documents(paths=[hook]) == BASE
 
 
 def test_a_module_that_only_the_branch_has_is_missing_in_the_base(repository):
@@ -124,7 +155,7 @@ def test_an_environment_that_the_setup_made_is_used(repository, monkeypatch):
     repository.commit_base()
     monkeypatch.setenv("VIRTUAL_ENV", str(repository.top / ".venv"))
 
-    seen = 'test -z "$VIRTUAL_ENV"; '  # else uv would install into the environment of the branch
+    seen = 'test -z "$VIRTUAL_ENV" && '  # else uv would install into the environment of the branch
 
     assert repository.ask_for_documents(setup=seen + make_environment(*tool, "$PWD/src")) == BASE
 
@@ -135,6 +166,14 @@ def test_an_environment_without_pytest_ireval_is_an_error(repository, monkeypatc
 
     with pytest.raises(IrevalError, match=r"pytest-ireval is not installed for .*: ireval_versus_setup has to install"):
         repository.ask(setup=make_environment("x"))
+
+
+def test_an_environment_that_does_not_heed_our_variables_is_an_error(repository):
+    repository.begin_branch()
+    python = f"'#!/bin/sh\\nexec {sys.executable} -E \"$@\"\\n'"
+
+    with pytest.raises(IrevalError, match=r"does not heed PYTHONPATH, so it might import the code of the branch"):
+        repository.ask(setup=f"mkdir -p .venv/bin; printf {python} > .venv/bin/python; chmod +x .venv/bin/python")
 
 
 def test_an_environment_in_the_tree_of_the_branch_keeps_its_packages(repository, tmp_path):
