@@ -155,8 +155,7 @@ def _check_suite(suite: Suite, registry: Registry) -> SuiteFindings:
         warnings += inputs.warnings
         if inputs.mistakes:
             return inputs
-        tolerances = _check_tolerances(suite, registry)
-        return SuiteFindings(tolerances.mistakes, [*warnings, *tolerances.warnings])
+        return SuiteFindings([], [*warnings, *_list_doubtful_tolerances(suite, registry)])
     except IrevalError as error:
         return SuiteFindings([*error.problems], warnings)
 
@@ -181,13 +180,12 @@ def _compares_only_with_files(suite: Suite) -> bool:
     return all(source is None or isinstance(source.options, RunOptions) for source in references)
 
 
-def _check_tolerances(suite: Suite, registry: Registry) -> SuiteFindings:
-    """Tolerances that make no sense under the stored baseline; warnings of tolerances that ask for too much."""
+def _list_doubtful_tolerances(suite: Suite, registry: Registry) -> list[str]:
+    """Warnings of tolerances that mean nothing under the stored baseline, ask for too much, or rest on few weights."""
     known = collect_suite_data(suite, registry, read_date())
     outlooks = foresee_rules(known)
     few_weights = find_rules_of_few_weights(known.checks, known.queries, known.weights)
-    doubtful = [*map(str, find_tolerances_of_nothing(outlooks)), *find_too_small_tolerances(outlooks), *few_weights]
-    return SuiteFindings([], doubtful)
+    return [*map(str, find_tolerances_of_nothing(outlooks)), *find_too_small_tolerances(outlooks), *few_weights]
 
 
 def _find_duplicate_names(suites: Sequence[Suite], names: dict[str, Suite]) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.results.outcome import INTERVAL_LEVEL, SliceFigures
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.evidence import ChangeTest, Decision, decide, is_testable
+from pytest_ireval.rules.evidence import ChangeTest, Decision, decide, has_too_few_queries, is_testable
 from pytest_ireval.rules.metric_change import MetricChange, compute_figures, measure_change
 from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.wording import (
@@ -23,7 +23,7 @@ from pytest_ireval.rules.wording import (
     format_metric,
     format_move,
     format_slice,
-    missing_figure_error,
+    refuse_missing_figure,
     warn_of_many_looks,
 )
 from pytest_ireval.rules.worst_queries import list_worst_changes
@@ -57,8 +57,7 @@ def equivalent(options: EquivalentOptions, context: RuleContext) -> RuleResult:
     """A metric does not move by more than a tolerance in either direction."""
     change = _measure_change(options, context)
     figures = compute_figures(change)
-    if figures.change is None or figures.tolerance is None:
-        raise missing_figure_error(change)
+    refuse_missing_figure(change, figures)
     p = _compute_equivalence(change).p_moved
     decision = decide(options, change, partial(_test_move, options), two_sided=True)
     figures = replace(figures, p=p, adjusted=context.adjust_p(p), over=decision.verdict == "fail", two_sided=True)
@@ -102,7 +101,7 @@ def _describe(options: EquivalentOptions, change: MetricChange, figures: SliceFi
     within = f"less than {options.tolerance} either way"
     if decision.verdict == "pass":
         words = f"it moved by {within}" if change.evidence.changed else "nothing changed"
-    elif decision.doubt == "chance" and change.effective_size < options.query_minimum:
+    elif decision.doubt == "chance" and has_too_few_queries(options, change):
         words = explain_few_queries(options, change)
     elif decision.doubt == "chance":
         between = f"the change is so close to {options.tolerance} that it cannot be told apart"

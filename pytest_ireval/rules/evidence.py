@@ -35,7 +35,8 @@ class ChangeTest(NamedTuple):
     is_allowed: bool
     """True if the rule allows the change."""
     p: float | None
-    """The chance of such a change if nothing had changed for the worse; None where queries are too few to test."""
+    """The chance of such a change if there were none of the kind that the rule is about, a fall or a move; None where
+    queries are too few to test."""
 
 
 class Decision(NamedTuple):
@@ -95,7 +96,12 @@ def decide(
 
 def is_testable(options: AlwaysEvidenceOptions, change: MetricChange) -> bool:
     """Tell whether there is a mean of enough queries for a test."""
-    return change.has_testable_mean and change.effective_size >= options.query_minimum
+    return change.has_testable_mean and not has_too_few_queries(options, change)
+
+
+def has_too_few_queries(options: AlwaysEvidenceOptions, change: MetricChange) -> bool:
+    """Tell whether the queries, or clusters, are worth fewer than evidence needs."""
+    return change.effective_size < options.query_minimum
 
 
 def relabel_unjudged(change: MetricChange) -> RelabeledChange | None:

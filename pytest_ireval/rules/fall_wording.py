@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.evidence import Decision, RelabeledChange, relabel_unjudged
+from pytest_ireval.rules.evidence import Decision, RelabeledChange, has_too_few_queries, relabel_unjudged
 from pytest_ireval.rules.metric_change import MetricChange
 from pytest_ireval.rules.wording import (
     describe_open_judgments,
@@ -37,7 +37,7 @@ def describe_decision(
         return fall
     if decision.relabeled is not None:
         reason = describe_open_judgments(decision.relabeled)
-    elif change.effective_size < options.query_minimum:
+    elif has_too_few_queries(options, change):
         reason = f"{explain_few_queries(options, change)}{format_needed(figures)}"
     else:
         reason = explain_chance(change, figures, "rule out chance")

@@ -24,7 +24,7 @@ from pytest_ireval.rules.fall_wording import (
 from pytest_ireval.rules.hard_limit import DEFAULT_IN_WORDS, choose_hard_limit, is_beyond
 from pytest_ireval.rules.metric_change import MetricChange, compute_figures, count_needed_queries, measure_change
 from pytest_ireval.rules.result import RuleResult
-from pytest_ireval.rules.wording import describe_look, describe_units, missing_figure_error, warn_of_many_looks
+from pytest_ireval.rules.wording import describe_look, describe_units, refuse_missing_figure, warn_of_many_looks
 from pytest_ireval.rules.worst_queries import describe_worse_queries, list_worst_changes
 from pytest_ireval.sides.slices import WHOLE, slice_where
 from pytest_ireval.statistics.resolution import LEVEL
@@ -99,8 +99,7 @@ def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleRes
     """A metric does not fall below the baseline by more than a tolerance."""
     change = _measure_change(options, context)
     figures = compute_figures(change)
-    if figures.change is None or figures.tolerance is None:
-        raise missing_figure_error(change)
+    refuse_missing_figure(change, figures)
     if options.by_evidence:
         result = _check_by_evidence(options, change, figures)
     else:

@@ -60,9 +60,14 @@ def describe_statistics(figures: SliceFigures, tested_checks: int) -> Iterator[s
         often = f"{format_percent(figures.false_alarm)} of the time"
         yield f"with this spread, a harmless change would exceed the tolerance {often}"
     if figures.p is not None:
-        corrected = ""
-        if figures.adjusted is not None and tested_checks > 1:
-            corrected = f", corrected for {tested_checks} verdicts {format_p(figures.adjusted)}"
-        yield (f"p {format_p(figures.p)}{corrected}; {figures.worse + figures.better} of {figures.queries} changed")
+        p = format_p_of_checks(figures.p, figures.adjusted, tested_checks)
+        yield f"{p}; {figures.worse + figures.better} of {figures.queries} changed"
     if figures.effective is not None:
         yield f"weighted by searches: equivalent to {format_count(round(figures.effective), 'query')} of equal weight"
+
+
+def format_p_of_checks(p: float, adjusted: float | None, tested_checks: int) -> str:
+    """``p .004, corrected for 2 verdicts .008``; without the correction where it is unknown or there is one check."""
+    if adjusted is None or tested_checks <= 1:
+        return f"p {format_p(p)}"
+    return f"p {format_p(p)}, corrected for {tested_checks} verdicts {format_p(adjusted)}"

@@ -121,12 +121,13 @@ class ThresholdOptions(RuleOptions):
             raise ValueError(f"of: {self.of!r} is not a figure; allowed: {FIGURES_IN_WORDS}")
         if self.min is not None and self.max is not None and self.min > self.max:
             raise ValueError(f"min: {self.min:g} is more than max: {self.max:g}")
-        for part in _list_parts(self):
-            assert part.metric is not None  # noqa: S101 - each part has one
-            if not part.metric.compares_lists and "against" in self.model_fields_set:
-                raise ValueError(f"against has no effect on {part.metric}, which does not compare two lists")
-            for bound in part.item.bounds:
-                _refuse_unreachable(part.metric, bound.value)
+        values = [(key.metric, bound.value) for key, bound in self.limits.items()]
+        if self.metric is not None:
+            values += [(self.metric, value) for value in (self.min, self.max) if value is not None]
+        for metric, value in values:
+            if not metric.compares_lists and "against" in self.model_fields_set:
+                raise ValueError(f"against has no effect on {metric}, which does not compare two lists")
+            _refuse_unreachable(metric, value)
         return self
 
     @classmethod

@@ -56,10 +56,12 @@ def describe_open_judgments(relabeled: RelabeledChange) -> str:
     return f"grades for {format_count(relabeled.document_count, 'unjudged document')} could change this verdict"
 
 
-def missing_figure_error(change: MetricChange) -> MetricError:
-    """The error of a slice without values, or without traffic."""
+def refuse_missing_figure(change: MetricChange, figures: SliceFigures) -> None:
+    """Refuse a slice without values, or without traffic."""
+    if figures.change is not None and figures.tolerance is not None:
+        return
     why = ": all of its queries have weight 0" if change.has_no_weight else ""
-    return MetricError(f"{change.context.metric} has no figure to compare{format_slice(change.context)}{why}")
+    raise MetricError(f"{change.context.metric} has no figure to compare{format_slice(change.context)}{why}")
 
 
 def explain_chance(change: MetricChange, figures: SliceFigures, question: str, enough: str = "") -> str:

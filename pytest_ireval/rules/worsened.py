@@ -13,9 +13,9 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.evidence import ChangeTest, Decision, decide
+from pytest_ireval.rules.evidence import ChangeTest, Decision, decide, has_too_few_queries
 from pytest_ireval.rules.metric_change import MetricChange, compute_figures, measure_change
-from pytest_ireval.rules.result import RuleResult
+from pytest_ireval.rules.result import RuleResult, format_p_of_checks
 from pytest_ireval.rules.wording import (
     describe_look,
     describe_open_judgments,
@@ -34,7 +34,7 @@ from pytest_ireval.statistics.sign_flip import net_severe
 from pytest_ireval.suite.option_types import AmountText, MetricText, Number
 from pytest_ireval.suite.options import MORE, BelowMinQueries, EvidenceOptions, Looser
 from pytest_ireval.suite.quantities import Amount, refuse_everything
-from pytest_ireval.words import format_p, format_percent, round_estimate
+from pytest_ireval.words import format_percent, round_estimate
 
 ROUNDING = 2 * TIE
 """A query counts when its loss exceeds ``by_more_than`` by at least one tie; less is rounding. It is two ties here, as
@@ -135,14 +135,14 @@ def _is_allowed(options: WorsenedOptions, tail: Tail) -> bool:
 
 def _test_tail(options: WorsenedOptions, change: MetricChange) -> ChangeTest:
     tail = _count_tail(options, change)
-    return ChangeTest(_is_allowed(options, tail), tail.p if change.effective_size >= options.query_minimum else None)
+    return ChangeTest(_is_allowed(options, tail), None if has_too_few_queries(options, change) else tail.p)
 
 
 def _describe(options: WorsenedOptions, change: MetricChange, tail: Tail, decision: Decision) -> str:
     """``5 of 99 queries (5.05%) lose more than 0.1 of nDCG@10 (at most 5%, 0 gain as much): 99 queries …``."""
     context = change.context
     limits = ", ".join(_list_limits(options, context, tail, decision))
-    verb = "lose" if context.sign > 0 else "gain"
+    verb = _choose_verb(context, worse=True)
     loses = f"{verb}s" if tail.losses == 1 else verb
     share = ""
     if options.at_most is not None and options.at_most.share is not None and tail.losses:
@@ -156,7 +156,7 @@ def _describe(options: WorsenedOptions, change: MetricChange, tail: Tail, decisi
     if decision.relabeled is not None:
         left = _count_tail(options, decision.relabeled.best_change).losses
         reason = f"{describe_open_judgments(decision.relabeled)}; with the best grades, {left} would be left"
-    elif change.effective_size < options.query_minimum:
+    elif has_too_few_queries(options, change):
         reason = explain_few_queries(options, change)
     else:
         reason = f"{format_size(change)} are too few to rule out chance{_format_needed_queries(change, tail)}"
@@ -167,9 +167,14 @@ def _list_limits(options: WorsenedOptions, context: RuleContext, tail: Tail, dec
     if options.at_most is not None:
         yield f"at most {options.at_most}"
     if options.at_most is None or (options.by_evidence and decision.verdict != "pass"):
-        yield f"{tail.gains} {'gain' if context.sign > 0 else 'lose'} as much"
+        yield f"{tail.gains} {_choose_verb(context, worse=False)} as much"
     if decision.significant:
         yield "statistically significant"
+
+
+def _choose_verb(context: RuleContext, *, worse: bool) -> str:
+    """``lose`` or ``gain``: what values do that get worse, or better; a cost gets worse as it gains."""
+    return "lose" if worse == (context.sign > 0) else "gain"
 
 
 def _format_needed_queries(change: MetricChange, tail: Tail) -> str:
@@ -189,11 +194,8 @@ def _format_needed_queries(change: MetricChange, tail: Tail) -> str:
 def _list_statistics(options: WorsenedOptions, context: RuleContext, tail: Tail) -> Iterator[str]:
     if not tail.queries:
         return
-    verb = "lose" if context.sign > 0 else "gain"
-    yield f"with 95% confidence, at most {format_percent(tail.loss_share_limit)} of all such queries {verb} as much"
+    limit, verb = format_percent(tail.loss_share_limit), _choose_verb(context, worse=True)
+    yield f"with 95% confidence, at most {limit} of all such queries {verb} as much"
     if options.by_evidence:
-        corrected = ""
-        if context.tested_checks > 1:
-            corrected = f", corrected for {context.tested_checks} verdicts {format_p(context.adjust_p(tail.p))}"
-        yield f"p {format_p(tail.p)}{corrected}"
+        yield format_p_of_checks(tail.p, context.adjust_p(tail.p), context.tested_checks)
         yield from describe_look(context)
