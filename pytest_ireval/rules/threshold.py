@@ -176,12 +176,12 @@ def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  #
     if context.slice.conditions:
         whole = replace(context, slice=WHOLE).values()
         figures.append(SliceFigures("all", whole.current.size, _aggregate(whole, aggregate)))
-    outside = int(np.count_nonzero(~np.all([bound.mark_valid(values.current) for bound in limit.bounds], axis=0)))
+    # A bound of a sum says nothing of single queries.
+    outside = None if aggregate == "sum" else _count_outside(values, limit)
     # The list begins with the worst values. These are the ones outside only if the one bound excludes bad values.
     excludes_worst = len(limit.bounds) == 1 and limit.bounds[0].sign.startswith(">") == (context.sign > 0)
     lowest = list_lowest_values(context, values, failed=failed, first=outside if outside and excludes_worst else None)
     bounds = {"min" if bound.sign[0] == ">" else "max": float(bound.value) for bound in limit.bounds}
-    queries, are = format_queries(context, values.current.size), "is" if outside == 1 else "are"
     return RuleResult(
         "fail" if failed else "pass",
         _describe(context, limit, value),
@@ -190,8 +190,16 @@ def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  #
         more_queries=lowest.omitted_count,
         queries_title="lowest queries" if context.sign > 0 else "highest queries",
         numbers={"value": value, **bounds},
-        sentence=f"{outside} of {queries} {are} outside {limit}.",
+        sentence="" if outside is None else _describe_outside(context, limit, outside, values.current.size),
     )
+
+
+def _count_outside(values: Values, limit: Limit) -> int:
+    return int(np.count_nonzero(~np.all([bound.mark_valid(values.current) for bound in limit.bounds], axis=0)))
+
+
+def _describe_outside(context: RuleContext, limit: Limit, outside: int, count: int) -> str:
+    return f"{outside} of {format_queries(context, count)} {'is' if outside == 1 else 'are'} outside {limit}."
 
 
 def _describe(context: RuleContext, limit: Limit, value: float) -> str:

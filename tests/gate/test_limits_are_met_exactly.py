@@ -103,6 +103,22 @@ def test_a_mean_at_the_limit_is_not_beyond_it(verdict_of, limit, verdict):
     assert verdict_of(f'threshold: {{P@1: "{limit}"}}') == ("pass", verdict)
 
 
+@pytest.mark.parametrize(
+    ("limit", "sentence"),
+    [
+        ('{NumRelRet: ">= 25"}', ""),
+        ('{NumRelRet: ">= 30"}', ""),
+        ("{metric: NumRelRet, of: mean, min: 2.5}", "1 of 10 queries is outside >= 2.5."),
+        ('{P@3: ">= 0.5"}', "1 of 10 queries is outside >= 0.5."),
+    ],
+)
+def test_single_queries_are_held_against_a_bound_unless_it_is_one_of_their_sum(shop, limit, sentence):
+    shop.rankings["q01"] = ["q01-x"]
+    shop.change((ALL_RULES, f"  - threshold: {limit}\n"))
+    (outcome,) = (each for each in run_gate(load_suite(shop.path / "shop.ireval.yaml")).outcomes if each.id != "inputs")
+    assert outcome.sentence == sentence
+
+
 @pytest.mark.parametrize(("tolerance", "verdict"), [("10%", "pass"), ("9%", "fail")])
 def test_a_tolerance_is_a_share_of_the_figure_where_that_is_a_sum(shop, verdict_of, tolerance, verdict):
     (shop.path / "before.txt").write_text((shop.path / "rankings.txt").read_text())
