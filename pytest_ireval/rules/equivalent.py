@@ -32,6 +32,7 @@ from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.option_types import MetricText, ToleranceText
 from pytest_ireval.suite.options import AlwaysEvidenceOptions, WeightedOptions
 from pytest_ireval.suite.quantities import refuse_tolerance
+from pytest_ireval.words import format_count
 
 
 class EquivalentOptions(AlwaysEvidenceOptions, WeightedOptions):
@@ -61,14 +62,14 @@ def equivalent(options: EquivalentOptions, context: RuleContext) -> RuleResult:
     p = _compute_equivalence(change).p_moved
     decision = decide(options, change, partial(_test_move, options), two_sided=True)
     figures = replace(figures, p=p, adjusted=context.adjust_p(p), over=decision.verdict == "fail", two_sided=True)
-    worst = list_worst_changes(context, change.values, failed=decision.verdict != "pass")
+    worst, unit = list_worst_changes(context, change.values, failed=decision.verdict != "pass"), context.metric.unit
     return RuleResult(
         decision.verdict,
         _describe(options, change, figures, decision),
         figures=(figures,),
         queries=worst.queries,
         more_queries=worst.omitted_count,
-        sentence=f"{figures.worse} of {figures.queries} queries got worse, {figures.better} better.",
+        sentence=f"{figures.worse} of {format_count(figures.queries, unit)} got worse, {figures.better} better.",
         facts=tuple(warn_of_many_looks(context)),
         statistics=(*describe_look(context), *describe_units(change), *_warn_of_heavy_queries(change)),
     )
