@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 from pydantic import Field, model_validator
 
 from pytest_ireval.errors import SuiteError
-from pytest_ireval.plugins.plugin_types import rule
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.plugins.plugin_types import Part, rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.evidence import ChangeTest, Decision, decide, is_testable
@@ -26,11 +28,29 @@ from pytest_ireval.rules.metric_change import MetricChange, compute_figures, cou
 from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.wording import describe_look, describe_units, refuse_missing_figure, warn_of_many_looks
 from pytest_ireval.rules.worst_queries import describe_worse_queries, list_worst_changes
-from pytest_ireval.sides.slices import WHOLE, slice_where
+from pytest_ireval.sides.population import Population
+from pytest_ireval.sides.side import Side
+from pytest_ireval.sides.slices import WHOLE, Slice, slice_where
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.option_types import MetricText, TolerancesText, ToleranceText
 from pytest_ireval.suite.options import BelowMinQueries, EvidenceOptions, WeightedOptions
 from pytest_ireval.suite.quantities import Tolerance, refuse_tolerance
+
+
+class ComparedSlice(NamedTuple):
+    """All that the figures of a slice are made of besides the current side, which remembers them by it."""
+
+    population: Population
+    baseline: Side | None
+    metric: Metric
+    slice: Slice
+    weighted: bool
+    by_evidence: bool
+
+    def compute_figures(self, current: Side) -> SliceFigures:
+        """Compare the slice, without its tolerance."""
+        context = RuleContext(self.population, current, self.baseline, Part(metric=self.metric), self.slice)
+        return compute_figures(measure_change(context, weighted=self.weighted, by_evidence=self.by_evidence))
 
 
 class NoRegressionOptions(EvidenceOptions, WeightedOptions):
@@ -185,13 +205,10 @@ def _compare_other_slices(options: NoRegressionOptions, context: RuleContext) ->
         within = slice_where(options.where)
         slices += within.split(context.population.queries, options.per, options.traits.tolerances)
 
-    def compute(other: RuleContext) -> SliceFigures:
-        return compute_figures(measure_change(other, weighted=options.weighted, by_evidence=options.by_evidence))
-
     for slice_ in slices:
         if slice_ != context.slice:
-            other = replace(context, slice=slice_)
-            compared = (context.population, context.baseline, str(context.metric), slice_)
-            key = ("figures of a slice", *compared, options.weighted, options.by_evidence)
+            compared = ComparedSlice(
+                context.population, context.baseline, context.metric, slice_, options.weighted, options.by_evidence
+            )
             # Remembered, so that a column of many values is not compared again for each of them.
-            yield context.current.remember(key, partial(compute, other))
+            yield context.current.remember(compared, partial(compared.compute_figures, context.current))
