@@ -32,6 +32,8 @@ class Versus:
     """The git ref whose merge base was asked; empty where a folder was read."""
     took: str = ""
     """The seconds that this took, in words."""
+    warnings: tuple[str, ...] = ()
+    """What a reader has to know of the two sides."""
 
     def __str__(self) -> str:
         return f"{self.words} ({self.took})" if self.took else self.words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -80,12 +81,17 @@ def _ask_merge_base(config: pytest.Config, ref: str, moment: datetime, max_age: 
             setup=setup,
             depth=_find_depth(config, paths),
         )
+        began = time.monotonic()
         if setup:
             run_setup(setup, config.rootpath, HEAD_SIDE, config.rootpath)
+        took = base.describe_time() + (f"; {time.monotonic() - began:.1f} s for the setup here" if setup else "")
     except IrevalError as error:
         return report_unusable_base(IrevalError(f"--ireval-versus {ref}: {error}"))
+    warnings = list(base.base.notes)
+    if base.is_dirty:
+        warnings.append("this side has changes that are not committed")
     versus = read_versus(base.rankings, moment, max_age, base.base.commit)
-    return replace(versus, ref=ref, took=base.describe_time())
+    return replace(versus, ref=ref, took=took, warnings=tuple(warnings))
 
 
 def _find_depth(config: pytest.Config, paths: list[Path]) -> int:
@@ -117,7 +123,8 @@ def add_versus_notes(run: RunResult, versus: Versus, root: Path, places: Sequenc
     if versus.folder is None:
         return run
     # with a ref, git knows which suites are gone
-    warnings = [] if versus.ref else list(_warn_of_gone_suites(run, versus.folder, root, places))
+    gone = () if versus.ref else _warn_of_gone_suites(run, versus.folder, root, places)
+    warnings = [*versus.warnings, *gone]
     same = [suite.name for suite in run.suites if suite.baseline is not None and suite.baseline.same_index]
     suites = run.suites
     if same:

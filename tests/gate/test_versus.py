@@ -171,6 +171,43 @@ class TestAgainstAFolder:
         assert shop.verdicts()[TAIL] == "error"
 
 
+class TestAgainstARef:
+    @pytest.fixture
+    def begun(self, shop):
+        run_git(shop.path, "init", "--quiet", "--initial-branch=main")
+        (shop.path / ".gitignore").write_text("ireval-report/\n")
+        commit_all(shop.path, "begun")
+        return shop
+
+    def test_a_branch_is_compared_with_the_commit_where_it_began(self, begun):
+        run_git(begun.path, "checkout", "--quiet", "-b", "change")
+        lose_the_tail(begun)
+        commit_all(begun.path, "another ranking")
+        result = begun.run("--ireval-versus", "main")
+        assert result.ret == 1
+        assert begun.verdicts()[TAIL] == "fail"
+        result.stdout.fnmatch_lines(["ireval: compared with *, asked less than a minute ago (* s for its rankings)"])
+        assert begun.results()["warnings"] == []
+
+    def test_changes_that_are_not_committed_count_and_are_named(self, begun):
+        lose_the_tail(begun)
+        assert begun.run("--ireval-versus", "main").ret == 1
+        assert "this side has changes that are not committed" in begun.results()["warnings"]
+
+    def test_a_run_on_main_itself_says_that_nothing_can_differ(self, begun):
+        assert begun.run("--ireval-versus", "main").ret == 0
+        assert any("HEAD is" in warning for warning in begun.results()["warnings"])
+
+    def test_a_ref_that_git_does_not_know_is_an_error_and_no_pass(self, begun):
+        result = begun.run("--ireval-versus", "mian")
+        assert result.ret == 1
+        assert {begun.verdicts()[check] for check in COMPARING} == {"error"}
+        assert "git does not know the commit 'mian' here" in result.stdout.str().replace("\n  ", " ")
+
+    def test_listing_the_checks_asks_nobody(self, begun):
+        assert begun.run("--ireval-versus", "mian", "--collect-only").ret == 0
+
+
 class TestFolderThatIsNoEvidence:
     """It is an error of every comparison, and never a pass; rules that compare nothing are checked all the same."""
 
