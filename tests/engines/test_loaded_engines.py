@@ -15,7 +15,7 @@ from engines.conftest import without
 from engines.test_sources_of_engines import ask_source
 from git_repository import commit_all, isolate_git, run_git
 
-from pytest_ireval import load_suite, run_gate
+from pytest_ireval import load_suite
 
 pytest.importorskip("urllib3", reason="needs pytest-ireval[live]")
 
@@ -97,18 +97,6 @@ def opensearch_alone(engine):
 
 KEYWORD_TITLE = '"title": {"type": "text", "analyzer": "keyword"}'
 only_opensearch = pytest.mark.parametrize("engine", ["opensearch"], indirect=True)
-
-
-@only_opensearch
-def test_two_versions_of_a_query_are_compared_on_one_index(opensearch_alone, engine, repository, monkeypatch):
-    assert bash("engine/load-opensearch.sh", ENGINE_URL=engine.url).returncode == 0
-    monkeypatch.setenv("ENGINE_URL", engine.url)
-
-    found = run_gate(load_suite(repository / "suites" / "two-sides.ireval.yaml"))
-
-    (outcome,) = (each for each in found.outcomes if each.id.startswith("no_regression"))
-    assert outcome.verdict in ("pass", "fail")
-    assert outcome.numbers["change"] != 0
 
 
 @only_opensearch

@@ -40,7 +40,7 @@ def test_the_suites_of_the_page_are_read(tmp_path, monkeypatch, title):
     suite = load_suite(path)
 
     name = path.name.partition(".")[0]
-    assert suite.source.kind.name == {"postgresql": "sql", "two-sides": "opensearch"}.get(name, name)
+    assert suite.source.kind.name == {"postgresql": "sql"}.get(name, name)
 
 
 def test_images_have_the_versions_that_the_tests_start():
