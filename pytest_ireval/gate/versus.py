@@ -36,7 +36,9 @@ class Versus:
     """What a reader has to know of the two sides."""
 
     def __str__(self) -> str:
-        return f"{self.words} ({self.took})" if self.took else self.words
+        if self.folder is None:
+            return "the other commit could not be asked: every comparison with it is an error"
+        return f"compared with {self.words} ({self.took})" if self.took else f"compared with {self.words}"
 
     def find(self, suite: str) -> StoredReference:
         """What the comparing rules of a suite compare with."""

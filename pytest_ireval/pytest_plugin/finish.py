@@ -126,7 +126,7 @@ class RunEnd:
     result: RunResult | None = None
 
     def pytest_report_header(self) -> list[str]:
-        compared = [] if self.versus is None else [f"ireval: compared with {self.versus}"]
+        compared = [] if self.versus is None else [f"ireval: {self.versus}"]
         return [*self.changes.format_header(), *compared]
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:

@@ -202,6 +202,7 @@ class TestAgainstARef:
         result = begun.run("--ireval-versus", "mian")
         assert result.ret == 1
         assert {begun.verdicts()[check] for check in COMPARING} == {"error"}
+        result.stdout.fnmatch_lines(["ireval: the other commit could not be asked: *"])
         assert "git does not know the commit 'mian' here" in result.stdout.str().replace("\n  ", " ")
 
     def test_listing_the_checks_asks_nobody(self, begun):
