@@ -112,4 +112,6 @@ def test_links_and_commands_are_copied(open_page, text):
     view(page).get_by_role("button", name="Copy link").click()
     assert page.evaluate("copied").endswith(".html#shop-0::q=q017")
     view(page).get_by_role("button", name="Copy", exact=True).click()
-    assert page.evaluate("copied") == "RANKINGS=runs/now.trec SEARCH_KEY=… ireval why nDCG@10 --suite suites/product-search.ireval.yaml --query q017"
+    assert page.evaluate("copied") == (
+        "RANKINGS=runs/now.trec SEARCH_KEY=… ireval why nDCG@10 --suite suites/product-search.ireval.yaml --query q017"
+    )
