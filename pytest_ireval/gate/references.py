@@ -44,6 +44,7 @@ from pytest_ireval.gate.stored_metrics import (
     list_definitions,
     read_definition,
 )
+from pytest_ireval.gate.versus import NEW_HERE
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.sides.population import Population
@@ -52,8 +53,6 @@ from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_count, format_some
 
-NEW_HERE = "new here, nothing to compare with"
-"""What rules say of the other commit where it lacks what the branch brings."""
 MOST_REMOVED = 0.05
 """A larger share of queries or values that are gone is no change of the suite, but a mistake."""
 

@@ -14,6 +14,8 @@ from pytest_ireval.words import format_age
 
 SIDE = "IREVAL_SIDE"
 """The variable by which a source knows which side is asked, so that each can have an index of its own."""
+NEW_HERE = "new here, nothing to compare with"
+"""What rules say where the other commit lacks what the branch brings."""
 BASE_SIDE = "base"
 HEAD_SIDE = "head"
 
@@ -49,7 +51,7 @@ class Versus:
         except BaselineError as error:
             return StoredReference(problem=error, versus=self.words)
         if ranked is None:
-            complaint = f"new here, nothing to compare with: {self.words}, without a suite {quote(suite)}"
+            complaint = f"{NEW_HERE}: {self.words}, without a suite {quote(suite)}"
             return StoredReference(problem=NothingToCompareError(complaint), versus=self.words)
         return StoredReference(ranked, versus=self.words)
 

@@ -11,19 +11,21 @@ from typing import Any
 
 import pytest
 
-from pytest_ireval.clock import format_moment, read_clock
+from pytest_ireval.clock import format_moment, read_clock, read_date
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.evaluation import evaluate
-from pytest_ireval.gate.run import run_gate
+from pytest_ireval.gate.run import gate_suite, make_plan
+from pytest_ireval.gate.run_context import RunContext
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.conftests import MENTIONED
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.pytest_plugin.branch import BranchOptions, read_branch_options
+from pytest_ireval.pytest_plugin.branch import make_run_context
 from pytest_ireval.pytest_plugin.code_host import make_printable
 from pytest_ireval.pytest_plugin.planned_suite import make_baseline_key
 from pytest_ireval.pytest_plugin.python_gates import GATES, Gate
 from pytest_ireval.pytest_plugin.run_plugins import RunPlugins, find_plugins
 from pytest_ireval.pytest_plugin.terminal import get_width
+from pytest_ireval.pytest_plugin.versus import VERSUS
 from pytest_ireval.report.failure_text import format_failure
 from pytest_ireval.results.evaluation import Evaluation
 from pytest_ireval.results.suite_result import SuiteResult
@@ -38,7 +40,7 @@ class Gatekeeper:
     file: Path
     plugins: RunPlugins
     width: int
-    branch: BranchOptions
+    run: RunContext
     gates_so_far: list[Gate]
 
     def evaluate(
@@ -78,9 +80,8 @@ class Gatekeeper:
     def _run_gate(self, suite: Suite, registry: Registry) -> SuiteResult:
         verdict = ""
         try:
-            result = run_gate(
-                suite, registry=registry, base=self.branch.base, lowering_fails=self.branch.lowering_fails
-            )
+            plan = make_plan(suite, registry, with_base=self.run.base is not None)
+            result = gate_suite(suite, registry, plan, self.run).result
             verdict = result.verdict
         finally:
             self.gates_so_far.append(Gate(make_baseline_key(suite.baselines, suite.name), suite.name, verdict))
@@ -114,6 +115,7 @@ def _fail_on_error() -> Iterator[None]:
 
 def make_gatekeeper(request: pytest.FixtureRequest) -> Gatekeeper:
     with _fail_on_error():
-        plugins, branch = find_plugins(request.config), read_branch_options(request.config)
+        plugins, versus = find_plugins(request.config), request.config.stash.get(VERSUS, None)
+        run = make_run_context(request.config, read_date(), None, versus)
     gates = request.node.stash.setdefault(GATES, [])
-    return Gatekeeper(request.path, plugins, get_width(request.config), branch, gates)
+    return Gatekeeper(request.path, plugins, get_width(request.config), run, gates)

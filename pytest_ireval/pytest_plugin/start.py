@@ -19,7 +19,7 @@ from pytest_ireval.pytest_plugin.secret_filter import SecretFilter, register_dec
 from pytest_ireval.pytest_plugin.session import SuiteCollector
 from pytest_ireval.pytest_plugin.suite_run import RunState
 from pytest_ireval.pytest_plugin.terminal import TerminalSummary, get_width
-from pytest_ireval.pytest_plugin.versus import prepare_versus
+from pytest_ireval.pytest_plugin.versus import VERSUS, prepare_versus
 from pytest_ireval.pytest_plugin.workers import WorkerFolder, read_worker_setup, set_up_workers, uses_workers
 
 
@@ -48,6 +48,7 @@ def _register_parts(config: pytest.Config) -> None:
     worker_folder = WorkerFolder(setup.folder) if setup is not None else None
     changes = make_change_filter(config, worker_folder.read_changes() if worker_folder is not None else {})
     versus = worker_folder.read_versus() if worker_folder is not None else prepare_versus(config, moment)
+    config.stash[VERSUS] = versus
     evaluations: Evaluations
     if with_workers:
         evaluations = shared = set_up_workers(config, moment, width)

@@ -6,23 +6,30 @@ import os
 import re
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
 from pytest_ireval.baseline.rank_folder import RankFolder
-from pytest_ireval.errors import IrevalError, Problem, quote
+from pytest_ireval.errors import IrevalError, PluginError, Problem, quote
 from pytest_ireval.gate.versus import HEAD_SIDE, SIDE, Versus, read_versus, report_unusable_base
+from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.pytest_plugin.plugin import ACCEPTING
+from pytest_ireval.pytest_plugin.run_plugins import call_plugin
 from pytest_ireval.repositories.git import git_output
 from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.suite.finding import find_suites, is_shared
 from pytest_ireval.suite.loading import load_suites
+from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import list_changes
 
+VERSUS = pytest.StashKey[Versus | None]()
+"""What the comparisons of a run are made with, for the gates of Python tests."""
 MAX_AGE_INI = "ireval_versus_max_age"
 SETUP_INI = "ireval_versus_setup"
 AGE = re.compile(r"(\d{1,6})\s*([smhd])[a-z]*")
@@ -95,19 +102,21 @@ def _ask_merge_base(config: pytest.Config, ref: str, moment: datetime, max_age: 
 
 
 def _find_depth(config: pytest.Config, paths: list[Path]) -> int:
-    """The largest depth of the suites of the branch, down to which the other commit is asked."""
-    from pytest_ireval.pytest_plugin.run_plugins import find_plugins
+    """The largest depth of the suites of the branch, down to which the other commit is asked.
 
-    plugins = find_plugins(config)
-    depths = [0]
+    The plugins of the run stay as they are: pytest registers a conftest.py itself when it collects its folder.
+    """
+    conftests, depths = Conftests(skip_broken=True), [0]
     for file in find_suites(tuple(path for path in paths if path.exists())):
         if not is_shared(file.name):
-            try:
-                plugins.adopt_conftests(file, b"ireval")
-                depths += [suite.depth for suite in load_suites(file, plugins.registry_for(file))]
-            except IrevalError:  # the collection of the suites reports it
-                continue
+            with suppress(PluginError):  # the collection of the suites reports it
+                suites = call_plugin(partial(_load_suites, file, conftests), config.rootpath)
+                depths += [suite.depth for suite in suites]
     return max(depths)
+
+
+def _load_suites(file: Path, conftests: Conftests) -> Sequence[Suite]:
+    return load_suites(file, conftests.registry_for(file))
 
 
 INDEX_FILE = re.compile(r"(?:mapping|settings|schema|solrconfig|synonym|stopword|analy[sz]er)[^/]*$", re.IGNORECASE)

@@ -25,6 +25,22 @@ def search(text, *, query_id):
 """
 
 
+HALF = """\
+from pytest_ireval import hookimpl, per_query_metric
+
+
+@per_query_metric(name="Half")
+def half(ranking):
+    '''Half.'''
+    return 0.5
+
+
+@hookimpl
+def ireval_metrics():
+    return [half]
+"""
+
+
 @pytest.fixture(autouse=True)
 def no_settings_of_this_machine(monkeypatch, tmp_path):
     isolate_git(monkeypatch, tmp_path)
@@ -205,8 +221,36 @@ class TestAgainstARef:
         result.stdout.fnmatch_lines(["ireval: the other commit could not be asked: *"])
         assert "git does not know the commit 'mian' here" in result.stdout.str().replace("\n  ", " ")
 
+    def test_a_conftest_beside_the_suite_is_registered_once(self, begun):
+        (begun.path / "below").mkdir()
+        for name in ("queries.tsv", "judgments.txt", "rankings.txt", "shop.ireval.yaml"):
+            (begun.path / name).rename(begun.path / "below" / name)
+        (begun.path / "below/conftest.py").write_text(HALF)
+        suite = begun.path / "below/shop.ireval.yaml"
+        suite.write_text(suite.read_text().replace("P@3]", "P@3, Half]"))
+        commit_all(begun.path, "moved")
+        run_git(begun.path, "branch", "--force", "old", "HEAD")
+        result = begun.run("--ireval-versus", "old", ".")
+        assert result.ret == 0, result.stdout.str()
+        assert {begun.verdicts()[check] for check in COMPARING} == {"pass"}
+
     def test_listing_the_checks_asks_nobody(self, begun):
         assert begun.run("--ireval-versus", "mian", "--collect-only").ret == 0
+
+
+class TestPythonGates:
+    @pytest.mark.parametrize(("breaks", "passed"), [(False, 1), (True, 0)])
+    def test_a_gate_in_a_python_test_compares_with_it_too(self, shop, rank, breaks, passed):
+        shop.accept()
+        lose_the_tail(shop)  # against the baseline it is red
+        rank()
+        if breaks:
+            for query in ("q01", "q02", "q03"):
+                shop.rankings[query].reverse()
+            shop.write()
+        shop.pytester.makepyfile(test_gate="def test_gate(ireval):\n    ireval.check('shop.ireval.yaml')\n")
+        arguments = ("--ireval", "--ireval-versus", "rank", "test_gate.py", "-p", "no:cacheprovider")
+        shop.pytester.runpytest(*arguments).assert_outcomes(passed=passed, failed=1 - passed)
 
 
 class TestFolderThatIsNoEvidence:
