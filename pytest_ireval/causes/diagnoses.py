@@ -10,7 +10,7 @@ from itertools import combinations, islice
 
 from pytest_ireval.causes.ranking_change import LEAST_SHARE, RankingChange, Symptom
 from pytest_ireval.causes.renaming import ChangedIds, find_renaming
-from pytest_ireval.data.ids import are_among
+from pytest_ireval.data.ids import Ids, find_ids, find_unknown
 from pytest_ireval.errors import quote
 from pytest_ireval.plugins.plugin_types import DiagnosisKind, diagnosis
 from pytest_ireval.words import format_count
@@ -44,7 +44,8 @@ def same_answers(change: RankingChange) -> Symptom | None:
 @diagnosis(name="no_answers", certain=True)
 def no_answers(change: RankingChange) -> Symptom | None:
     """Queries return nothing that returned something in the baseline."""
-    queries = [query for query in change.queries if change.count_baseline(query) and not change.count_current(query)]
+    moved = change.moved_queries
+    queries = [query for query in moved if change.count_baseline(query) and not change.count_current(query)]
     return _make_symptom(
         change, queries, "return nothing now", "ask the search engine for one of these queries, and look at its errors."
     )
@@ -94,17 +95,16 @@ def other_ids(change: RankingChange) -> Symptom | None:
 
 def _find_new_documents(change: RankingChange) -> dict[str, list[str]]:
     """By query, the documents that it lists now, that no query listed before, and that are not judged."""
-    current, judgments = change.current_side.rankings[0], change.population.judgments
-    baseline = [rankings.documents for rankings in change.baseline_side.rankings]
-    known = are_among(current.documents, baseline if judgments is None else [*baseline, judgments.documents])
-    new_documents = {}
+    came = {}
     for query in change.moved_queries:
-        ids = change.current(query)
-        first = int(current.first[change.current_side.position[query]]) if ids else 0
-        new = (~known[first : first + len(ids)]).tolist()
-        if any(new):
-            new_documents[query] = [document for document, is_new in zip(ids, new, strict=True) if is_new]
-    return new_documents
+        baseline = {*change.baseline(query)}
+        came[query] = [document for document in change.current(query) if document not in baseline]
+    known = [rankings.documents for rankings in change.baseline_side.rankings]
+    if change.population.judgments is not None:
+        known.append(change.population.judgments.documents)
+    unknown = find_unknown({document for of_query in came.values() for document in of_query}, known)
+    new = {query: [document for document in of_query if document in unknown] for query, of_query in came.items()}
+    return {query: of_query for query, of_query in new.items() if of_query}
 
 
 def _collect_ids(change: RankingChange, query: str, came: Sequence[str]) -> ChangedIds:
@@ -130,13 +130,15 @@ def answers_of_others(change: RankingChange) -> Symptom | None:
     }
     owners: dict[tuple[str, ...], str] = {}
     keepers: dict[tuple[str, ...], dict[tuple[str, ...], str]] = defaultdict(dict)
+    looked_for = set(suspects.values())
     for query in change.compared_queries if suspects else ():  # those whose answers they are need not be drawn
         baseline = tuple(change.baseline_side.documents(query)[:TOP])
-        owners.setdefault(baseline, query)
+        if baseline in looked_for:
+            owners.setdefault(baseline, query)
         answers = tuple(change.current_side.documents(query)[:TOP])
         # Two with different former lists are enough: a suspect differs from one of them. Of one list for all
         # queries, more would be compared with each suspect.
-        if len(keepers[answers]) < 2 and _keeps_its_answers(change, query):
+        if answers in looked_for and len(keepers[answers]) < 2 and _keeps_its_answers(change, query):
             keepers[answers].setdefault(baseline, query)
     owner_by_query: dict[str, str] = {}
     for query, answers in suspects.items():
@@ -261,7 +263,6 @@ def _has_same_places(one: Sequence[str], other: Sequence[str]) -> bool:
 def one_document(change: RankingChange) -> Symptom | None:
     """The same documents are new on top of many queries."""
     newly = defaultdict(list)
-    formerly = Counter(document for query in change.queries for document in change.baseline(query)[:FEW])
     for query in change.moved_queries:
         for document in set(change.current(query)[:FEW]) - set(change.baseline(query)[:TOP]):
             newly[document].append(query)
@@ -269,7 +270,10 @@ def one_document(change: RankingChange) -> Symptom | None:
     for document, queries in newly.items():
         newly[document] = [query for query in queries if not change.grades(query).get(document)]
     most = max(newly, key=lambda document: (len(newly[document]), document), default=None)
-    if most is None or len(newly[most]) < FEW or formerly[most] > len(newly[most]) / 4:
+    if most is None or len(newly[most]) < FEW:
+        return None
+    formerly = find_ids(change.baseline_side.list_first_documents(change.queries, FEW), Ids.of([most])) >= 0
+    if formerly.sum() > len(newly[most]) / 4:
         return None
     return _make_symptom(
         change,
@@ -331,10 +335,12 @@ def missing_part(change: RankingChange) -> Symptom | None:
         lost_by_group.update(groups)
         for group in groups:
             queries[group].append(query)
-    listed = [document for query in change.queries for document in change.baseline(query)]
     total = sum(lost_by_group.values())
+    if total < 2 * FEW:
+        return None
+    listed = change.baseline_side.list_first_documents(change.queries)
     for group, lost in lost_by_group.most_common(EXAMPLES):
-        number = sum(document.startswith(group) for document in listed) if group and lost >= 2 * FEW else 0
+        number = listed.count_beginning(group) if group and lost >= 2 * FEW else 0
         others = len(listed) - number
         if 0 < number <= others and lost >= 0.95 * number and total - lost <= 0.3 * others:
             return _make_symptom(
@@ -355,14 +361,13 @@ def gone_documents(change: RankingChange) -> Symptom | None:
         documents = f"{format_count(len(removed), 'document')}, such as {quote(min(removed))}"
         words = f"lost relevant documents that the index no longer has: {documents}"
         return _make_symptom(change, queries, words, "restore them, or judge again if they were removed on purpose.")
-    there = {document for query in change.queries for document in change.current(query)}
-    lost = {document for query in change.moved_queries for document in change.baseline(query)[: TOP // 2]} - there
-    if lost and change.is_sample:  # queries that were not drawn may find them
-        there.update(document for query in change.compared_queries for document in change.current_side.documents(query))
+    tops = {document for query in change.moved_queries for document in change.baseline(query)[: TOP // 2]}
+    # queries that were not drawn may find them, too
+    found_nowhere = find_unknown(tops, [change.current_side.list_first_documents(change.compared_queries)])
     queries, missing = [], set[str]()
     for query in change.moved_queries:
         baseline, current = change.baseline(query), change.current(query)
-        lost = {*baseline[: TOP // 2]} - there
+        lost = found_nowhere.intersection(baseline[: TOP // 2])
         if lost and len(current) >= FEW and {*current[: TOP // 2]} <= {*baseline}:  # nothing new took their places
             queries.append(query)
             missing |= lost

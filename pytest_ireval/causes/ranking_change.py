@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.data.document_texts import DocumentTexts
+from pytest_ireval.data.join import compare_first_documents
 from pytest_ireval.errors import PluginError, format_inline, make_exception_problem, quote
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import DiagnosisKind, Part
@@ -94,13 +95,21 @@ class RankingChange:
     @cached_property
     def is_unchanged(self) -> bool:
         """True if the ranking of every query is that of the baseline."""
-        current, baseline = self.current_side, self.baseline_side
-        return all(current.documents(query) == baseline.documents(query) for query in self.compared_queries)
+        return self._changed_queries.isdisjoint(self.compared_queries)
 
     @cached_property
     def moved_queries(self) -> tuple[str, ...]:
         """Queries whose ranking is not that of the baseline."""
-        return tuple(query for query in self.queries if self.current(query) != self.baseline(query))
+        return tuple(query for query in self.queries if query in self._changed_queries)
+
+    @cached_property
+    def _changed_queries(self) -> frozenset[str]:
+        """All queries of the baseline whose ranking is another one now; causes may be looked for in fewer."""
+        baseline, current = self.baseline_side.rankings[0], self.current_side.rankings[0]
+        is_same = compare_first_documents(baseline, current, self.current_side.depth)
+        changed = (baseline.queries[row] for row in np.flatnonzero(~is_same).tolist())
+        # a query without a ranking is as good as one with an empty ranking
+        return frozenset(query for query in changed if self.count_baseline(query) or self.count_current(query))
 
     def quote_query(self, query: str) -> str:
         """The id of a query, with its text: ``'q152' "blue clock"``."""

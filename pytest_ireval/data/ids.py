@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from pytest_ireval.data.arrays import Integers, Mask
 from pytest_ireval.data.scan import Ids, PairIndex, concatenate_ids, number_pairs
 
-__all__ = ["Ids", "NumberedIds", "are_among", "concatenate_ids", "find_ids", "number_ids"]
+__all__ = ["Ids", "NumberedIds", "are_among", "concatenate_ids", "find_ids", "find_unknown", "number_ids"]
 
 
 class NumberedIds(NamedTuple):
@@ -34,8 +34,15 @@ def find_ids(ids: Ids, distinct: Ids) -> Integers:
 def are_among(ids: Ids, columns: Iterable[Ids]) -> Mask:
     """Tell which ids occur in one of some columns."""
     distinct, number = number_ids(ids)
+    index = PairIndex(np.zeros(len(distinct), np.int64), distinct)
     known = np.zeros(len(distinct), bool)
-    for column in columns:
-        rows = find_ids(column, distinct)
+    for column in columns if len(distinct) else ():
+        rows = index.find(np.zeros(len(column), np.int64), column)
         known[rows[rows >= 0]] = True
     return known[number]
+
+
+def find_unknown(texts: Collection[str], columns: Iterable[Ids]) -> set[str]:
+    """The texts that are no id of any of some columns."""
+    known = are_among(Ids.of(list(texts)), columns).tolist()
+    return {text for text, is_known in zip(texts, known, strict=True) if not is_known}

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
-import numpy as np
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
@@ -201,7 +200,7 @@ def _list_documents(context: RuleContext, sides: Sequence[Side]) -> set[str]:
     judgments = context.population.judgments
     columns = [rankings.documents for side in sides for rankings in side.rankings]
     columns += [judgments.documents] if judgments is not None else []
-    return {name for column in columns for name in column.texts(np.arange(len(column)))}
+    return {name for column in columns for name in column.texts()}
 
 
 def _is_fulfilled(expectation: Expectation, ranks: Mapping[str, int], top: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_ireval.data.arrays import list_rows
+from pytest_ireval.data.ids import Ids
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.metrics.metric import Metric
@@ -86,3 +88,11 @@ class Side:
         i = self.position[query] if asking == 0 else rankings.queries.index(query)
         first = int(rankings.first[i])
         return rankings.documents.texts(np.arange(first, min(int(rankings.first[i + 1]), first + self.depth)))
+
+    def list_first_documents(self, queries: Iterable[str], count: int | None = None) -> Ids:
+        """The first ``count`` documents of some queries, at most ``depth``; one query's after the other's."""
+        rankings = self.rankings[0]
+        rows = np.array([self.position[query] for query in queries if query in self.position], np.int64)
+        begin, end = rankings.first[rows], rankings.first[rows + 1]
+        length = np.minimum(end - begin, self.depth if count is None else min(count, self.depth))
+        return rankings.documents.take(list_rows(begin, length))

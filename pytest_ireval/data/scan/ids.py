@@ -81,7 +81,23 @@ class Ids:
 
     def tokens(self, rows: Integers) -> list[bytes]:
         """Some ids as they are written."""
-        return self.chunk.tokens(self._span_at(rows))
+        if not self._width:
+            return self.chunk.tokens(self._span_at(rows))
+        lengths = self._lengths[rows]
+        tokens: list[bytes] = self.chunk.text.view(f"S{self._width}")[rows].tolist()
+        if sum(map(len, tokens)) == int(lengths.sum()):
+            return tokens
+        # numpy takes off the zeros that fill a shorter id up, and with them those of an id that ends in some
+        return [token.ljust(length, b"\0") for token, length in zip(tokens, lengths.tolist(), strict=True)]
+
+    def count_beginning(self, prefix: str) -> int:
+        """The number of ids that begin with some text."""
+        start, length = self.span.start, self.span.length
+        wanted = prefix.encode()
+        rows = np.flatnonzero(length >= len(wanted))
+        for place, byte in enumerate(wanted):
+            rows = rows[self.chunk.text[start[rows] + place] == byte]
+        return rows.size
 
     def hash(self, seed: int = 0) -> Words:
         """A key for each id."""
