@@ -39,15 +39,12 @@ def read_trec_judgments(source: InputFile, how: Reading) -> Judgments:
     """
     file = source.bytes
     columns = JudgmentColumns(fractions=how.grades == "float", most_iterations=MOST_ROUNDS if how.recognised else -1)
-    columns.read(file, how.progress)
+    query, documents, grade = columns.read(file, how.progress)
     if not columns.queries:
         raise InputError(Problem("it contains no judgments", place=file.name, allowed=f"columns: {JUDGMENT_COLUMNS}"))
-    place = _place_by_line(file, columns.offsets)
-    query, documents = columns.query, columns.documents
+    place = _place_by_line(file, columns)
     try:
-        judgments = make_judgments(
-            list(columns.queries), query, documents, columns.grade, origin=file.name, place=place
-        )
+        judgments = make_judgments(list(columns.queries), query, documents, grade, origin=file.name, place=place)
     except InputError:
         if len(columns.iterations) < 2:
             raise
@@ -74,7 +71,7 @@ def _may_have_subtopics(iterations: dict[str, int], place: Callable[[int], str])
     return InputError(Problem(complaint, place=place(row), suggestion=remedy))
 
 
-def _place_by_line(file: ByteFile, offsets: Integers) -> Callable[[int], str]:
+def _place_by_line(file: ByteFile, columns: JudgmentColumns) -> Callable[[int], str]:
     """The places of rows by line of the file; by row alone once the file is gone, as with a pipe."""
     ends: Integers | None = None
 
@@ -84,7 +81,7 @@ def _place_by_line(file: ByteFile, offsets: Integers) -> Callable[[int], str]:
             return f"{file.name}, row {row + 1}"
         if ends is None:  # the file is gone through only for a message
             ends = file.line_ends()
-        return f"{file.name}:{int(np.searchsorted(ends, offsets[row])) + 1}"
+        return f"{file.name}:{int(np.searchsorted(ends, columns.offsets[row])) + 1}"
 
     return place
 

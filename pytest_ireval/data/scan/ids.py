@@ -141,11 +141,10 @@ class Ids:
             chunk = Chunk.empty(self._width * rows.size)
             _view_words(chunk, words)[:] = _view_words(self.chunk, words)[here]
             return Ids(chunk, lengths=self._lengths[here].copy())
-        start, end = self._span_at(rows)
-        length = end - start
-        words = -(-int(length.max()) // 8) if length.size else 0
-        if 0 < words <= WIDE and 8 * words * length.size <= FULL * int(length.sum()):
-            return self._copy_by_words(start, length, words)
+        span = self._span_at(rows)
+        if words := _count_words(span.length):
+            return self._copy_by_words(span, words)
+        start, length = span.start, span.length
         end = np.cumsum(length)
         chunk = Chunk.empty(int(end[-1]) if end.size else 0)
         shift = start - (end - length)
@@ -156,7 +155,15 @@ class Ids:
             chunk.text[begin:finish] = self.chunk.text[place]
         return Ids(chunk, Span(end - length, end))
 
-    def _copy_by_words(self, start: Integers, length: Integers, words: int) -> Ids:
+    def detach(self) -> Ids:
+        """All ids, without the rest of the text where they can be copied by words, so that it can be written over."""
+        span = self.span
+        if words := _count_words(span.length):
+            return self._copy_by_words(span, words)
+        return Ids(Chunk(self.chunk.buffer.copy(), self.chunk.size), span)
+
+    def _copy_by_words(self, span: Span, words: int) -> Ids:
+        start, length = span.start, span.length
         chunk = Chunk.empty(8 * words * length.size)
         table = _view_words(chunk, words)
         windows = self.chunk.windows_after(words)
@@ -190,6 +197,12 @@ class Ids:
             table[np.arange(count), length] = NEWLINE
             return table[np.arange(8 * words) <= length[:, None]].tobytes()
         return b""
+
+
+def _count_words(length: Integers) -> int:
+    """The words that hold the longest id; 0 if ids are so long, or so different in length, that words waste memory."""
+    words = -(-int(length.max(initial=0)) // 8)
+    return words if words <= WIDE and 8 * words * length.size <= FULL * int(length.sum()) else 0
 
 
 def concatenate_ids(parts: Sequence[Ids]) -> Ids:

@@ -37,7 +37,7 @@ class KeyTable:
     def __init__(self, keys: Words) -> None:
         self._row = np.argsort(keys)
         self._key = keys[self._row]
-        bits = max(SMALLEST_TABLE, int(max(1, keys.size) - 1).bit_length() + 2)
+        bits = max(SMALLEST_TABLE, int(max(1, keys.size) - 1).bit_length() + 1)
         self._shift = U(64 - bits)
         self._mark = np.zeros(1 << bits, np.uint8)
         self._first = np.zeros(1 << bits, np.int32)

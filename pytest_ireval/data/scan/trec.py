@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -123,8 +124,16 @@ TREC_RANKINGS = Layout(parse_trec_rankings, _read_first_word, f"columns: {RANKIN
 MSMARCO_RANKINGS = Layout(_parse_msmarco_rankings, _read_first_word, f"columns: {MSMARCO_COLUMNS}")
 
 
+class JudgmentRows(NamedTuple):
+    """A row for each line of judgments; ``query`` holds positions in the queries of the columns."""
+
+    query: Integers
+    documents: Ids
+    grade: Floats
+
+
 class JudgmentColumns:
-    """The columns of TREC's judgments, chunk by chunk. ``query`` holds positions in ``queries``."""
+    """Reads the columns of TREC's judgments, chunk by chunk."""
 
     def __init__(self, *, fractions: bool, most_iterations: int) -> None:
         self.fractions = fractions
@@ -132,27 +141,19 @@ class JudgmentColumns:
         self.queries: dict[str, int] = {}
         self.iterations: dict[str, int] = {}
         """Different second columns with the first row of each; somewhat more than ``most_iterations`` at most."""
-        self._query: list[Integers] = []
-        self._documents: list[Ids] = []
-        self._grade: list[Floats] = []
+        self._parts: list[JudgmentRows] = []
         self._offsets: list[Integers] = []
         self._rows = 0
 
-    def read(self, file: ByteFile, progress: Progress) -> None:
+    def read(self, file: ByteFile, progress: Progress) -> JudgmentRows:
+        """All rows of the file."""
         progress.expect(file.size, "reading judgments")
         Pieces(file, 0, None, progress).feed(self._take)
-
-    @property
-    def query(self) -> Integers:
-        return np.concatenate(self._query)
-
-    @property
-    def documents(self) -> Ids:
-        return concatenate_ids(self._documents)
-
-    @property
-    def grade(self) -> Floats:
-        return np.concatenate(self._grade)
+        if not self._parts:
+            return JudgmentRows(np.zeros(0, np.int64), Ids.of([]), np.zeros(0))
+        parts, self._parts = self._parts, []  # their memory is free for the index of the rows
+        query, documents, grade = zip(*parts, strict=True)
+        return JudgmentRows(np.concatenate(query), concatenate_ids(documents), np.concatenate(grade))
 
     @property
     def offsets(self) -> Integers:
@@ -173,9 +174,8 @@ class JudgmentColumns:
             value[rows] = read_exactly(chunk, grade, rows)
             if not self.fractions:
                 refuse_fractions(chunk, grade, value, "grade")
-            self._query.append(self._number_queries(chunk, query))
-            self._documents.append(Ids(Chunk.of(chunk.text.tobytes()), document))
-            self._grade.append(value + 0.0)  # no negative zeros
+            value += 0.0  # no negative zeros
+            self._parts.append(JudgmentRows(self._number_queries(chunk, query), Ids(chunk, document).detach(), value))
             self._offsets.append(document.start + at)
             self._rows += value.size
         return chunk.size
