@@ -63,6 +63,7 @@ def readings_of(results: Mapping[str, Measured]) -> dict[str, float]:
     for data, measured in results.items():
         for name, summary in measured.costs.items():
             readings[f"{data}/{name}/wall"] = summary.wall_seconds
+            readings[f"{data}/{name}/cpu"] = summary.cpu_seconds
             readings[f"{data}/{name}/peak"] = summary.peak_mebibytes
         for name, seconds in measured.further.items():
             readings[f"{data}/{name}/further"] = seconds

@@ -14,7 +14,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from interleave import Contestant, measure_once
@@ -65,29 +66,47 @@ def write_many(folder: Path, suites: int, _depth: int) -> None:
 WRITERS: dict[str, Callable[[Path, int, int], None]] = {"deep": write_deep, "wide": write_wide, "many": write_many}
 
 
+@dataclass(frozen=True)
 class Suite:
     """The files of one suite."""
 
-    def __init__(self, name: str, queries: int, listed: int, judged: range, depth: int) -> None:
-        self.name, self.listed, self.judged, self.depth = name, listed, judged, depth
-        self.queries = [f"q{number:06}" for number in range(queries)]
+    name: str
+    queries: int
+    listed: int
+    """Documents of a query."""
+    judged: range
+    """The places of those that are judged."""
+    depth: int
+    metrics: Sequence[str] = ("nDCG@10", "AP")
+    rules: Sequence[str] = ('threshold: {nDCG@10: ">= 0"}', "no_regression: {metric: nDCG@10, tolerance: 50%}")
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the queries."""
+        return [f"q{number:06}" for number in range(self.queries)]
 
     def text(self) -> str:
         """The suite file."""
         return (
             f"ireval: 1\nsuite: {self.name}\nsource: {{run: {self.name}.trec}}\njudgments: {self.name}.txt\n"
-            f"depth: {self.depth}\nmetrics: [nDCG@10, AP]\nrules:\n"
-            '  - threshold: {nDCG@10: ">= 0"}\n  - no_regression: {metric: nDCG@10, tolerance: 50%}\n'
+            f"queries: {self.name}.tsv\ndepth: {self.depth}\nmetrics: [{', '.join(self.metrics)}]\nrules:\n"
+            + "".join(f"  - {rule}\n" for rule in self.rules)
         )
+
+    def query_table(self) -> Iterator[str]:
+        """Lines with a text, and the columns ``kind`` and ``group`` of 5 and of 50 values."""
+        yield "id\ttext\tkind\tgroup\n"
+        for number, query in enumerate(self.ids):
+            yield f"{query}\twords of {query}\tk{number % 5}\tg{number % 50}\n"
 
     def judgments(self) -> Iterator[str]:
         """Lines with grades from 0 to 3."""
-        for number, query in enumerate(self.queries):
+        for number, query in enumerate(self.ids):
             yield from (f"{query} 0 d{place + number:07} {(place // 2 + number) % 4}\n" for place in self.judged)
 
     def rankings(self, *, moved: bool) -> Iterator[str]:
         """One query in ten begins with other documents if ``moved``."""
-        for number, query in enumerate(self.queries):
+        for number, query in enumerate(self.ids):
             places = list(range(self.listed))
             if moved and number % 10 == 0:
                 places = [*places[3 : self.listed // 2], *places[:3], *places[self.listed // 2 :]]
@@ -100,15 +119,19 @@ def write_suites(folder: Path, suites: list[Suite]) -> None:
     folder.mkdir(parents=True)
     for suite in suites:
         (folder / f"{suite.name}.ireval.yaml").write_text(suite.text(), encoding="utf-8")
-        with (folder / f"{suite.name}.txt").open("w", encoding="utf-8") as file:
-            file.writelines(suite.judgments())
+        for ending, lines in ((".txt", suite.judgments()), (".tsv", suite.query_table())):
+            with (folder / f"{suite.name}{ending}").open("w", encoding="utf-8") as file:
+                file.writelines(lines)
     for moved in (False, True):
         for suite in suites:
             with (folder / f"{suite.name}.trec").open("w", encoding="utf-8") as file:
                 file.writelines(suite.rankings(moved=moved))
         if not moved:
             command = [*PYTEST, "--ireval-update-new", "--ireval-report=none", str(folder)]
-            subprocess.run(command, env={**os.environ, "CI": ""}, stdout=subprocess.DEVNULL, check=True)
+            environment = {**os.environ, "CI": ""}
+            result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+            if result.returncode:
+                raise SystemExit(f"no baseline could be written:\n{result.stdout[-2000:]}")
 
 
 if __name__ == "__main__":

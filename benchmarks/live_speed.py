@@ -1,7 +1,9 @@
-"""How fast a live system is asked, beside what its own answer time allows, and how much memory that takes.
+"""How long a gate on a live engine takes, beside the least that the engine's own answers allow.
 
-``python benchmarks/live_speed.py`` starts a server that answers each search after 10 ms. 8 requests at a time then take
-at least 1,000 x 10 ms / 8 = 1.25 s. The exit code is 1 if asking takes longer than the limit.
+    python benchmarks/live_speed.py
+
+Starts a server that answers each search after 20 ms. Eight requests in flight then take at least 1,000 x 20 ms / 8 =
+2.5 s. Prints what pytest itself says, and the whole command, in times of that.
 """
 
 from __future__ import annotations
@@ -9,20 +11,37 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import resource
+import re
 import selectors
+import statistics
 import subprocess
 import sys
-import time
+import tempfile
 from pathlib import Path
 
-SECONDS, CONCURRENCY, HITS, CATALOGUE = 0.01, 8, 20, 10_000
-LIMIT = 2.0
-"""The longest time, in times of the minimum."""
+from interleave import Contestant, measure_once
+
+SECONDS, IN_FLIGHT, HITS, CATALOGUE = 0.02, 8, 20, 100
+PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly")
+SUITE = """\
+ireval: 1
+suite: live
+source:
+  opensearch: http://127.0.0.1:PORT/products
+  query: {match: {title: "{text}"}}
+  fields: [title]
+  concurrency: 8
+depth: 20
+queries: queries.tsv
+judgments: judgments.txt
+metrics: [nDCG@10]
+rules:
+  - threshold: {nDCG@10: ">= 0"}
+"""
 
 
 class Answering(asyncio.Protocol):
-    """Answers each request after 10 ms with 20 documents of a catalogue of 10,000, all of them encoded before."""
+    """Answers each request after 20 ms with 20 documents of a catalogue of 100, all of them encoded before."""
 
     def __init__(self, answers: list[bytes]) -> None:
         self.answers, self.data, self.loop = answers, b"", asyncio.get_running_loop()
@@ -57,67 +76,51 @@ async def serve() -> None:
     await server.serve_forever()
 
 
-def ask(port: int, number: int) -> None:
-    """Ask with the source opensearch."""
-    from pytest_ireval import Answer, Queries, Request
-    from pytest_ireval.sources.live.elasticsearch import OpenSearchOptions, opensearch
-
-    ids = tuple(f"q{i}" for i in range(number))
-    queries = Queries(ids, tuple(f"red mug {i}" for i in range(number)))
-    search = {"query": {"match": {"title": "{text}"}}, "fields": ["title"], "concurrency": CONCURRENCY}
-    options = OpenSearchOptions.model_validate({"opensearch": f"http://127.0.0.1:{port}/products", **search})
-    request = Request(queries, HITS, Path(), "speed")
-    began = time.monotonic(), time.process_time()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    answer = opensearch.fetch(options, request)
-    wall, cpu = time.monotonic() - began[0], time.process_time() - began[1]
-    assert isinstance(answer, Answer)
-    assert len(answer.rankings) == number
-    print(json.dumps([wall, cpu, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024]))
-
-
-def main() -> int:
-    options = argparse.ArgumentParser()
-    options.add_argument("--queries", type=int, default=1_000)
-    options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--memory", type=int, nargs="*", default=[5_000, 50_000], help="numbers of queries")
-    options.add_argument("--do", help=argparse.SUPPRESS)
-    options.add_argument("--port", type=int, help=argparse.SUPPRESS)
-    chosen = options.parse_args()
-    if chosen.do == "serve":
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure a gate on a live engine.")
+    parser.add_argument("--queries", type=int, default=1_000)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
         loop = asyncio.SelectorEventLoop(selectors.SelectSelector())  # its timers are finer than those of epoll
         loop.run_until_complete(serve())
-        return 0
-    if chosen.do == "ask":
-        ask(chosen.port, chosen.queries)
-        return 0
-    return measured(chosen.queries, chosen.rounds, chosen.memory)
-
-
-def measured(number: int, rounds: int, memory: list[int]) -> int:
-    own = [sys.executable, __file__, "--do"]
-    server = subprocess.Popen([*own, "serve"], stdout=subprocess.PIPE, text=True)
+        return
+    server = subprocess.Popen([sys.executable, __file__, "--serve"], stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
-    port = server.stdout.readline().strip()
-
-    def asked(queries: int) -> list[float]:
-        command = [*own, "ask", "--port", port, "--queries", str(queries)]
-        return list(json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout))
-
-    minimum = number * SECONDS / CONCURRENCY
     try:
-        print(f"{number:,} queries, 10 ms each, {CONCURRENCY} at a time: at least {minimum:.2f} s")
-        rows = [asked(number) for _ in range(rounds)]
-        walls, cpus = [wall for wall, _, _ in rows], [cpu for _, cpu, _ in rows]
-        print(f"wall time       {min(walls):.2f} s = {min(walls) / minimum:.2f} x the minimum, limit {LIMIT} x")
-        print(f"processor time  {min(cpus) / number * 1000:.2f} ms a query")
-        for queries in memory:
-            print(f"memory          {asked(queries)[2]:.0f} MiB more after {queries:,} queries")
+        with tempfile.TemporaryDirectory() as name:
+            measure(Path(name), server.stdout.readline().strip(), options.queries, options.rounds)
     finally:
         server.kill()
         server.wait()
-    return min(walls) > LIMIT * minimum
+
+
+def measure(folder: Path, port: str, queries: int, rounds: int) -> None:
+    """Run the gate, and print its medians."""
+    ids = [f"q{number:05}" for number in range(queries)]
+    (folder / "queries.tsv").write_text("id\ttext\n" + "".join(f"{each}\tred mug {each}\n" for each in ids))
+    judged = (f"{each} 0 sku-{i:08} 1\n" for each in ids for i in range(0, CATALOGUE, HITS))
+    (folder / "judgments.txt").write_text("".join(judged))
+    (folder / "live.ireval.yaml").write_text(SUITE.replace("PORT", port))
+    command = (*PYTEST, "--ireval", f"--ireval-report={folder / 'report'}", str(folder))
+    gate = Contestant("gate", command, folder / "gate.out", {"CI": ""})
+    measure_once(gate)
+    walls, told, cpus = [], [], []
+    for _ in range(rounds):
+        cost = measure_once(gate)
+        last = re.search(r"passed.* in ([\d.]+)s", gate.output.read_text())
+        if last is None:
+            raise SystemExit(f"not green:\n{gate.output.read_text()}")
+        walls.append(cost.wall_seconds)
+        cpus.append(cost.cpu_seconds)
+        told.append(float(last[1]))
+    least = queries * SECONDS / IN_FLIGHT
+    print(f"{queries:,} queries, {SECONDS * 1000:g} ms each, {IN_FLIGHT} in flight: at least {least:.2f} s")
+    for what, seconds in (("pytest's own figure", told), ("whole command", walls)):
+        print(f"{what:20} {statistics.median(seconds):.2f} s = {statistics.median(seconds) / least:.2f} x the least")
+    print(f"{'CPU':20} {statistics.median(cpus) / queries * 1000:.2f} ms a query")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

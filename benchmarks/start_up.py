@@ -1,84 +1,60 @@
-"""How much a plugin's rules slow `ireval evaluate` down: in each entry-point group, beside a run without the plugin.
+"""How long a small gate takes: `pytest --ireval examples/suites`, beyond a pytest whose one test imports numpy.
 
-The plugin's module imports pydantic at its top, as modules with options of rules do. Processes take turns.
+    python benchmarks/start_up.py [--rounds N]
+
+Commands take turns, in a copy of the examples. Prints medians and the least of CPU and wall seconds.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import resource
-import statistics
-import subprocess
+import shutil
 import sys
 import tempfile
 from pathlib import Path
 
-RULES = """\
-from pydantic import Field
+from interleave import Contestant, Summary, measure_interleaved
 
-from pytest_ireval import RuleResult, hookimpl, rule
-from pytest_ireval.options import RuleOptions, Whole
-
-
-class FewOptions(RuleOptions):
-    at_most: Whole = Field(0, description="How many.")
-
-
-@rule(name="few", options=FewOptions)
-def few(options, seen):
-    '''A rule.'''
-    return RuleResult("pass", "fine")
-
-
-@hookimpl
-def ireval_rules():
-    return [few]
-"""
-GROUPS = ("no plugin", "pytest_ireval_suites", "pytest_ireval")
-CODE = "import sys; from pytest_ireval.cli import main; sys.argv[0] = 'ireval'; main()"
-
-
-def installed(folder: Path, group: str) -> Path:
-    """A folder for PYTHONPATH that has the plugin in this group."""
-    metadata = folder / group / "acme_rules-1.0.dist-info"
-    metadata.mkdir(parents=True)
-    if group != GROUPS[0]:
-        (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-rules\nVersion: 1.0\n")
-        (metadata / "entry_points.txt").write_text(f"[{group}]\nacme = acme_rules\n")
-        (folder / group / "acme_rules.py").write_text(RULES)
-    return folder / group
-
-
-def cpu_seconds(command: list[str], path: Path) -> float:
-    """User and system time of one process."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(path), os.environ.get("PYTHONPATH", "")])}
-    subprocess.run(command, env=environment, check=True, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+EXAMPLES = Path(__file__).parents[1] / "examples"
+PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15)
-    rounds = parser.parse_args().rounds
+    parser = argparse.ArgumentParser(description="Measure how long a small gate takes.")
+    parser.add_argument("--rounds", type=int, default=15, help="rounds after the first, which is dropped; default: 15")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        judgments, rankings = folder / "judgments.txt", folder / "rankings.txt"
-        judgments.write_text("q 0 a 1\n")
-        rankings.write_text("q Q0 a 1 1 x\n")
-        command = [sys.executable, "-c", CODE, "evaluate", str(judgments), str(rankings)]
-        paths = {group: installed(folder, group) for group in GROUPS}
-        taken: dict[str, list[float]] = {group: [] for group in GROUPS}
-        for number in range(rounds + 1):
-            for group, path in paths.items():
-                seconds = cpu_seconds(command, path)
-                if number:  # the first round compiles modules
-                    taken[group].append(seconds)
-    least = statistics.median(taken[GROUPS[0]])
-    for group, times in taken.items():
-        print(f"{group:22} {statistics.median(times) / least:.2f} times the CPU time of {GROUPS[0]}")
+        shutil.copytree(EXAMPLES, folder / "examples")
+        (folder / "test_numpy.py").write_text("import numpy\n\n\ndef test_numpy():\n    assert numpy\n")
+        gate = (*PYTEST, "--ireval", f"--ireval-report={folder / 'report'}", str(folder / "examples" / "suites"))
+        contestants = [
+            Contestant("gate", gate, folder / "gate.out", {"CI": ""}),
+            Contestant("pytest and numpy", (*PYTEST, str(folder / "test_numpy.py")), folder / "numpy.out"),
+        ]
+        costs = measure_interleaved(contestants, options.rounds, lambda text: print(text, file=sys.stderr, flush=True))
+    if len(costs) < 2:
+        raise SystemExit("it could not be measured")
+    gate_cost, least = costs.values()
+    for quantity in ("cpu", "wall"):
+        here, there = (list_seconds(each, quantity) for each in (gate_cost, least))
+        print(
+            f"{quantity}: {here.median - there.median:.2f} s beyond pytest and numpy (medians {here.median:.2f} and "
+            f"{there.median:.2f}); the least {here.least - there.least:.2f} ({here.least:.2f} and {there.least:.2f})"
+        )
+
+
+class Seconds:
+    """The median and the least of all rounds."""
+
+    def __init__(self, median: float, least: float) -> None:
+        self.median, self.least = median, least
+
+
+def list_seconds(summary: Summary, quantity: str) -> Seconds:
+    """The seconds of one quantity."""
+    key = f"{quantity}_seconds"
+    return Seconds(getattr(summary, key), min(each[key] for each in summary.rounds))
 
 
 if __name__ == "__main__":

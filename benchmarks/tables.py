@@ -81,7 +81,7 @@ def _reason(tool: str, per_metric: Sequence[Agreement]) -> str:
 
 def target_table(judgements: Sequence[Judgement]) -> str:
     """One row a target: what was measured, what must hold, what is aimed at."""
-    return aligned(["target", "measured", "must hold", "aim", "verdict"], list(map(_target_row, judgements)))
+    return aligned(["target", "measured", "by CPU", "must hold", "aim", "verdict"], list(map(_target_row, judgements)))
 
 
 def _target_row(judgement: Judgement) -> list[str]:
@@ -90,6 +90,7 @@ def _target_row(judgement: Judgement) -> list[str]:
     return [
         target.claim,
         f"{judgement.measured:.2f} {target.unit}",
+        f"{judgement.cpu:.2f} x" if judgement.cpu is not None else "-",
         _limit(target.must_hold, target.at_least),
         _limit(target.aim, target.at_least) + (" (reached)" if judgement.aim_reached else ""),
         verdict,

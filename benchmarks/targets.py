@@ -31,6 +31,8 @@ class Judgement:
 
     target: Target
     measured: float
+    cpu: float | None = None
+    """The same ratio of processor time, which decides where other work shares the machine."""
 
     @property
     def held(self) -> bool | None:
@@ -54,10 +56,14 @@ def faster(data: str, than: str, must: float | None = None, aim: float | None = 
     return Target(claim, f"{data}/{than}/wall", f"{data}/ireval/wall", must_hold=must, aim=aim)
 
 
-def faster_again(data: str, than: str, must: float, aim: float) -> Target:
-    """Ours, per further ranking in one process, is so many times faster than another tool."""
+def faster_again(data: str, than: str, must: float | None = None, aim: float | None = None) -> Target:
+    """Ours, per further ranking in one process, is so many times faster than another tool.
+
+    trec_eval reads one ranking in a process, so its whole time counts.
+    """
     claim = f"{data}, per further ranking in one process: faster than {than}"
-    return Target(claim, f"{data}/{than}/further", f"{data}/ireval/further", must_hold=must, aim=aim)
+    value = f"{data}/{than}/{'wall' if than == 'trec_eval' else 'further'}"
+    return Target(claim, value, f"{data}/ireval/further", must_hold=must, aim=aim)
 
 
 def at_most(
@@ -75,22 +81,24 @@ def peak(data: str, must: float | None = None, aim: float | None = None) -> Targ
 
 
 TARGETS = (
-    faster("marco", "trec_eval", must=6, aim=10),
-    faster("marco", "pytrec_eval", must=7, aim=12),
-    faster("marco", "ir_measures", must=12, aim=20),
-    faster("marco", "ranx", must=18, aim=30),
-    at_most("time of the plain C pass", "marco", "ireval", "plain_pass", must=3.5, aim=2),
-    peak("marco", must=150, aim=100),
-    faster("deep", "trec_eval", must=10, aim=25),
+    faster("small", "ir_measures", must=1.0, aim=1.2),
+    faster("robust", "trec_eval", must=0.8, aim=1.0),
+    faster("robust", "pytrec_eval"),
+    faster("robust", "ir_measures"),
+    faster_again("robust", "trec_eval", must=2, aim=3),
+    faster_again("robust", "pytrec_eval"),
+    faster_again("robust", "ir_measures", must=4, aim=6),
+    faster("marco", "trec_eval", must=6.5, aim=10),
+    faster("marco", "pytrec_eval"),
+    faster("marco", "ir_measures"),
+    faster("marco", "ranx"),
+    at_most("time of the plain C pass", "marco", "ireval", "plain_pass"),
+    peak("marco", must=90, aim=80),
+    faster("deep", "trec_eval"),
     peak("deep", aim=100),
-    faster_again("robust", "pytrec_eval", must=3, aim=6),
-    faster_again("robust", "ir_measures", must=5, aim=10),
-    faster("robust", "pytrec_eval", must=1.3, aim=2),
-    faster("robust", "ir_measures", must=2.5, aim=4),
-    faster("small", "ir_measures", must=0.8, aim=1.2),
     faster("multi", "trec_eval"),
     faster("shuffled", "trec_eval"),
-    at_most("gz against plain", "marco", "ireval gz", "ireval", must=1.5, aim=1.0),
+    at_most("gz against plain", "marco", "ireval gz", "ireval", must=1.3, aim=1.1),
     at_most("zst against plain", "marco", "ireval zst", "ireval"),
     at_most("60 metrics against 6", "marco", "ireval 60 metrics", "ireval 6 metrics", must=1.3, aim=1.1),
     at_most("60 metrics against 6, means alone", "marco", "ireval 60 means", "ireval 6 means", must=1.3, aim=1.1),
@@ -100,7 +108,19 @@ TARGETS = (
 def judge(readings: Readings) -> list[Judgement]:
     """The targets whose readings were taken, in the order of TARGETS."""
     return [
-        Judgement(target, readings[target.value] / (readings[target.against] if target.against else 1))
+        Judgement(target, measured, _divide_cpu(readings, target))
         for target in TARGETS
-        if target.value in readings and (not target.against or target.against in readings)
+        if (measured := _divide(readings, target.value, target.against)) is not None
     ]
+
+
+def _divide_cpu(readings: Readings, target: Target) -> float | None:
+    if not (target.value.endswith("/wall") and target.against.endswith("/wall")):
+        return None
+    return _divide(readings, *(name.replace("/wall", "/cpu") for name in (target.value, target.against)))
+
+
+def _divide(readings: Readings, value: str, against: str) -> float | None:
+    if value not in readings or (against and against not in readings):
+        return None
+    return readings[value] / (readings[against] if against else 1)
