@@ -7,9 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from hashlib import sha256
+from itertools import chain, islice
+
+import numpy as np
 
 from pytest_ireval.baseline.record import JudgmentPrints
-from pytest_ireval.data.judgments import Judgments, Subtopics
+from pytest_ireval.data.arrays import BLOCK, compute_begins, cut_between_groups, list_rows
+from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.results.policies import Policies
@@ -60,24 +64,35 @@ def list_documents(rankings: Rankings, depth: int | None = None) -> Iterator[tup
 
 def fingerprint_judgments(judgments: Judgments) -> JudgmentPrints:
     """Of the judgments as a whole and of those of each query; and the grades, as a baseline keeps them."""
-    unique = {grade: shorten_number(grade) for grade in set(judgments.grade.tolist())}
-    pairs: dict[str, list[tuple[str, float]]] = {query: [] for query in judgments.queries}
-    by_code = list(pairs.values())
-    for code, document, grade in zip(
-        judgments.query.tolist(), judgments.documents.texts(), judgments.grade.tolist(), strict=True
-    ):
-        by_code[code].append((document, unique[grade]))
-    texts = {grade: repr(grade) for grade in unique.values()}
-    grades = {query: dict(sorted(pairs[query])) for query in sorted(pairs)}
-    lines = {
-        query: _join([cell for document, grade in of_query.items() for cell in (document, texts[grade])])
-        for query, of_query in grades.items()
-    }
-    if judgments.subtopics is not None:
-        lines = _add_subtopics(lines, judgments, judgments.subtopics)
-    grades_of = {query: fingerprint_text(line) for query, line in lines.items()}
-    whole = fingerprint_text("\n".join(f"{print_of} {query}" for query, print_of in sorted(grades_of.items())))
-    return JudgmentPrints(whole, grades_of, grades if len(judgments) <= MOST_PAIRS else None, _count_judges(judgments))
+    numbers = {repr(number): number for number in map(shorten_number, set(judgments.grade.tolist()))}
+    subtopics = _list_subtopics(judgments)
+    keeps_grades = len(judgments) <= MOST_PAIRS
+    grades: dict[str, dict[str, float]] = {}
+    prints: dict[str, str] = {}
+    for query, graded in _list_grades(judgments):
+        line = _join([*chain.from_iterable(graded)])
+        if subtopics is not None:
+            line = "\n".join([line, *sorted(subtopics[query])])
+        prints[query] = fingerprint_text(line)
+        if keeps_grades:
+            grades[query] = {document: numbers[grade] for document, grade in graded}
+    whole = fingerprint_text("\n".join(f"{of_query} {query}" for query, of_query in prints.items()))
+    return JudgmentPrints(whole, prints, grades if keeps_grades else None, _count_judges(judgments))
+
+
+def _list_grades(judgments: Judgments) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Each query with its documents and their grades as text; both sorted by id."""
+    queries, texts = judgments.queries, {grade: repr(shorten_number(grade)) for grade in set(judgments.grade.tolist())}
+    by_id = np.array(sorted(range(len(queries)), key=queries.__getitem__), np.int64)
+    count = np.bincount(judgments.query, minlength=len(queries))
+    begins = compute_begins(count[by_id])
+    rows = np.argsort(judgments.query, kind="stable")[list_rows((np.cumsum(count) - count)[by_id], count[by_id])]
+    for first, last in cut_between_groups(begins, BLOCK):  # not all documents become text at once
+        some = rows[begins[first] : begins[last]]
+        grades = map(texts.__getitem__, judgments.grade[some].tolist())
+        pairs = zip(judgments.documents.texts(some), grades, strict=True)
+        for query in by_id[first:last].tolist():
+            yield queries[query], sorted(islice(pairs, int(count[query])))
 
 
 def shorten_number(number: float) -> float:
@@ -87,21 +102,24 @@ def shorten_number(number: float) -> float:
 
 def _join(cells: list[str]) -> str:
     """Join cells by tabs, with escapes for characters that would end a cell."""
-    text = "".join(cells)
-    if any(character in text for character in "\\\t\n\r"):
-        cells = [cell.translate(_ESCAPES) for cell in cells]
-    return "\t".join(cells)
+    line = "\t".join(cells)
+    if "\\" in line or "\n" in line or "\r" in line or line.count("\t") >= max(1, len(cells)):
+        return "\t".join(cell.translate(_ESCAPES) for cell in cells)
+    return line
 
 
-def _add_subtopics(lines: dict[str, str], judgments: Judgments, subtopics: Subtopics) -> dict[str, str]:
-    """The lines, each followed by the judgments of single subtopics."""
+def _list_subtopics(judgments: Judgments) -> dict[str, list[str]] | None:
+    """By query, the judgments of single subtopics; None without any."""
+    subtopics = judgments.subtopics
+    if subtopics is None:
+        return None
     documents = judgments.documents.texts(subtopics.row)
-    more: dict[str, list[str]] = {query: [] for query in lines}
+    found: dict[str, list[str]] = {query: [] for query in judgments.queries}
     for row, document, subtopic, grade in zip(
         subtopics.row.tolist(), documents, subtopics.subtopic.tolist(), subtopics.grade.tolist(), strict=True
     ):
-        more[judgments.queries[judgments.query[row]]].append(json.dumps([document, subtopics.names[subtopic], grade]))
-    return {query: "\n".join([line, *sorted(more[query])]) for query, line in lines.items()}
+        found[judgments.queries[judgments.query[row]]].append(json.dumps([document, subtopics.names[subtopic], grade]))
+    return found
 
 
 def _count_judges(judgments: Judgments) -> dict[str, int]:

@@ -10,9 +10,11 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from math import isfinite
 from typing import Any
 
@@ -21,8 +23,8 @@ import numpy as np
 from pytest_ireval.baseline.fingerprints import fingerprint, list_documents
 from pytest_ireval.baseline.index_facts import NO_INDEX, check_index_facts
 from pytest_ireval.baseline.record import Acceptance, Baseline, Fingerprints, JudgmentPrints, Search, Step, StoredMetric
-from pytest_ireval.data.arrays import compute_begins, compute_small_ranks
-from pytest_ireval.data.ids import Ids
+from pytest_ireval.data.arrays import BLOCK, compute_begins, compute_small_ranks
+from pytest_ireval.data.ids import Ids, concatenate_ids
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import BaselineError, Problem, SourceError
 from pytest_ireval.repositories.git import is_pointer
@@ -158,18 +160,19 @@ def unpack(data: bytes) -> bytes:
 def decode_baseline(data: bytes, origin: str) -> Baseline:
     """The baseline in the content of a file, or Damage; ``origin`` is the name of its rankings."""
     text = unpack(data).replace(b"\r\n", b"\n")  # git adds carriage returns on Windows; those of ids are escaped
-    body = _check_digest(text)
+    _check_digest(text)
+    lines = islice(io.BytesIO(text), 1, None)
     try:
-        return _decode_lines(map(json.loads, body.decode().split("\n")[:-1]), origin)
+        return _decode_lines((json.loads(line.decode()) for line in lines), origin)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, SourceError) as error:
         raise Damage(f"is not a baseline: {type(error).__name__}: {error}") from None
 
 
-def _check_digest(text: bytes) -> bytes:
-    """What follows the first line, if it is what was written."""
+def _check_digest(text: bytes) -> None:
+    """Raise Damage unless what follows the first line is what was written."""
     if is_pointer(text):
         raise Damage(LACKS_CONTENT)
-    head, _, body = text.partition(b"\n")
+    head = io.BytesIO(text).readline()
     for number, line in enumerate(text.split(b"\n"), 1) if MARKS[0] in text or MARKS[-1] in text else ():
         if line.startswith(MARKS):
             raise Damage(IN_CONFLICT, number)
@@ -180,11 +183,10 @@ def _check_digest(text: bytes) -> bytes:
         raise Damage('does not begin with the line {"format": …, "digest": …} of a baseline', 1) from None
     if version != FORMAT:
         raise Damage(f"has format {version!r}; this version of pytest-ireval reads format {FORMAT}", 1)
-    if fingerprint(body) != digest:
-        if not body.endswith(b"}\n"):
+    if fingerprint(memoryview(text)[len(head) :]) != digest:
+        if not text.endswith(b"}\n"):
             raise Damage("is cut short", text.count(b"\n") + 1)
         raise Damage(NOT_AS_WRITTEN)
-    return body
 
 
 def find_acceptances(data: bytes) -> tuple[Acceptance, ...]:
@@ -206,30 +208,56 @@ def find_acceptances(data: bytes) -> tuple[Acceptance, ...]:
 
 
 def _decode_lines(lines: Iterable[dict[str, Any]], origin: str) -> Baseline:
+    """The baseline of these objects. Each is dropped as soon as it is read: there may be millions of documents."""
     head: dict[str, Any] = {}
     metrics: list[dict[str, Any]] = []
     acceptances: list[dict[str, Any]] = []
-    queries: list[dict[str, Any]] = []
-    documents: list[dict[str, Any]] = []
-    lists = {"metric": metrics, "acceptance": acceptances, "query": queries, "document": documents}
+    values: dict[str, dict[str, float]] = {}
+    grades: dict[str, dict[str, float]] = {}
+    prints: dict[str, str] = {}
+    fields: dict[str, dict[str, Any]] = {}
+    answers: defaultdict[int, _Answers] = defaultdict(_Answers)  # by asking
+    timings: defaultdict[int, dict[str, float]] = defaultdict(dict)
     for line in lines:
         kind, *_ = line.keys()
-        if kind in lists:
-            lists[kind].append(line)
+        if kind == "query":
+            query = line["query"]
+            for metric, value in line.get("values", {}).items():
+                values[metric][query] = value
+            # the first answer to a query is in its line; those of further askings are in a list
+            further = line["askings"] if "askings" in head else ()
+            for asking, answer in enumerate([line if "documents" in line else None, *further]):
+                if answer:
+                    answers[asking].add(query, answer)
+            for asking, time in enumerate(line.get("timings", ())):
+                if time is not None:
+                    timings[asking][query] = time
+            if "grades" in line:
+                grades[query] = line["grades"]
+            if "judgments" in line:
+                prints[query] = line["judgments"]
+        elif kind == "metric":
+            metrics.append(line)
+            values[line["metric"]] = {}
+        elif kind == "acceptance":
+            acceptances.append(line)
+        elif kind == "document":
+            fields[line["document"]] = line["fields"]
         else:
             head |= line
     if not isinstance(head["depth"], int) or not isinstance(head["suite"], str) or not acceptances:
         raise TypeError("suite, depth and an acceptance are needed")
     fingerprints = Fingerprints(**head["fingerprints"])
-    grades = {line["query"]: line["grades"] for line in queries if "grades" in line}
-    prints = {line["query"]: line["judgments"] for line in queries if "judgments" in line}
     index = check_index_facts(head.get("index", {}))
     return Baseline(
         suite=head["suite"],
         depth=head["depth"],
-        rankings=_decode_rankings(head.get("askings", 1), queries, documents, origin),
+        rankings=tuple(
+            replace(answers[asking].make_rankings(origin), timings=timings[asking] or None, fields=fields)
+            for asking in range(head.get("askings", 1))
+        ),
         scored=head.get("scored", False),
-        metrics=_decode_metrics(metrics, queries),
+        metrics={line["metric"]: _decode_metric(line, values[line["metric"]]) for line in metrics},
         judgments=JudgmentPrints(fingerprints.judgments, prints, grades or None, head.get("judges", {})),
         fingerprints=fingerprints,
         search=Search(head.get("source", ""), head.get("request", {}), head.get("files", {}), index),
@@ -239,17 +267,8 @@ def _decode_lines(lines: Iterable[dict[str, Any]], origin: str) -> Baseline:
     )
 
 
-def _decode_metrics(metrics: Sequence[dict[str, Any]], queries: Sequence[dict[str, Any]]) -> dict[str, StoredMetric]:
-    values: dict[str, dict[str, float]] = {line["metric"]: {} for line in metrics}
-    for line in queries:
-        for name, value in line.get("values", {}).items():
-            values[name][line["query"]] = value
-    return {
-        line["metric"]: StoredMetric(
-            line["version"], line["origin"], line["value"], values[line["metric"]], line.get("definition", "")
-        )
-        for line in metrics
-    }
+def _decode_metric(line: dict[str, Any], values: Mapping[str, float]) -> StoredMetric:
+    return StoredMetric(line["version"], line["origin"], line["value"], values, line.get("definition", ""))
 
 
 def _decode_acceptance(line: dict[str, Any]) -> Acceptance:
@@ -270,46 +289,58 @@ def _decode_acceptance(line: dict[str, Any]) -> Acceptance:
     )
 
 
-def _decode_rankings(
-    askings: int, queries: Sequence[dict[str, Any]], documents: Sequence[dict[str, Any]], origin: str
-) -> tuple[Rankings, ...]:
-    """The rankings of each asking, with the timings of their queries and the fields of their documents.
-
-    The first answer to a query is in its line; those of further askings are in a list.
-    """
-    fields = {line["document"]: line["fields"] for line in documents}
-    rankings = []
-    for asking in range(askings):
-        answers, times = {}, {}
-        for line in queries:
-            answer = line["askings"][asking - 1] if asking else line if "documents" in line else None
-            if answer:
-                answers[line["query"]] = answer
-            if "timings" in line and line["timings"][asking] is not None:
-                times[line["query"]] = line["timings"][asking]
-        rankings.append(replace(build_rankings(answers, origin), timings=times or None, fields=fields))
-    return tuple(rankings)
-
-
 def build_rankings(answers: Mapping[str, Mapping[str, list[Any]]], origin: str) -> Rankings:
     """Rankings of what `collect_answers` returned; without scores, the score of a document is minus its position."""
-    filled = [query for query, answer in answers.items() if answer["documents"]]
-    empty = [query for query, answer in answers.items() if not answer["documents"]]  # they come last, as everywhere
-    queries = (*filled, *empty)
-    lists = [answers[query]["documents"] for query in queries]
-    first = compute_begins(np.fromiter(map(len, lists), np.int64, len(lists)))
-    documents = Ids.of([document for documents in lists for document in documents])
-    rank = compute_small_ranks(first)
-    scores = [score for query in filled for score in answers[query].get("scores", ())]
-    score = np.array(scores, np.float64) if scores else np.subtract(1, rank, dtype=np.float64)
-    if score.size != len(documents):
-        raise ValueError("scores and documents are not as many")
-    tied_from, tied_to = rank, rank
-    if scores:
-        new = np.ones(score.size, bool)
-        new[1:] = score[1:] != score[:-1]
-        new[first[: len(filled)]] = True
-        begin = np.flatnonzero(new)
-        group, end = np.cumsum(new) - 1, np.append(begin[1:], score.size) - 1
-        tied_from, tied_to = rank[begin[group]], rank[end[group]]
-    return Rankings(queries, np.diff(first), first, documents, score, tied_from, tied_to, origin)
+    collected = _Answers()
+    for query, answer in answers.items():
+        collected.add(query, answer)
+    return collected.make_rankings(origin)
+
+
+class _Answers:
+    """The answers of one asking, as they are read. Ids are kept as bytes: text would take five times as much."""
+
+    def __init__(self) -> None:
+        self._queries: list[str] = []
+        self._empty: list[str] = []
+        self._lengths: list[int] = []
+        self._scores = array("d")
+        self._texts: list[str] = []
+        """Ids that are still text."""
+        self._ids: list[Ids] = []
+
+    def add(self, query: str, answer: Mapping[str, list[Any]]) -> None:
+        documents = answer["documents"]
+        if not documents:
+            self._empty.append(query)
+            return
+        self._queries.append(query)
+        self._lengths.append(len(documents))
+        self._scores.extend(answer.get("scores", ()))
+        self._texts += documents
+        if len(self._texts) >= BLOCK:
+            self._pack_texts()
+
+    def _pack_texts(self) -> None:
+        self._ids.append(Ids.of(self._texts).copy(np.arange(len(self._texts))))
+        self._texts.clear()
+
+    def make_rankings(self, origin: str) -> Rankings:
+        """Rankings of all answers; empty ones come last, as everywhere."""
+        self._pack_texts()
+        documents = concatenate_ids(self._ids)
+        first = compute_begins(np.array([*self._lengths, *(0 for _ in self._empty)], np.int64))
+        rank = compute_small_ranks(first)
+        score = np.array(self._scores) if self._scores else np.subtract(1, rank, dtype=np.float64)
+        if score.size != len(documents):
+            raise ValueError("scores and documents are not as many")
+        tied_from, tied_to = rank, rank
+        if self._scores:
+            new = np.ones(score.size, bool)
+            new[1:] = score[1:] != score[:-1]
+            new[first[: len(self._queries)]] = True
+            begin = np.flatnonzero(new)
+            group, end = np.cumsum(new) - 1, np.append(begin[1:], score.size) - 1
+            tied_from, tied_to = rank[begin[group]], rank[end[group]]
+        queries = (*self._queries, *self._empty)
+        return Rankings(queries, np.diff(first), first, documents, score, tied_from, tied_to, origin)

@@ -12,6 +12,8 @@ from pytest_ireval.data.arrays import BLOCK, Integers, Mask
 from pytest_ireval.data.scan.chunks import NEWLINE, ROOM, Bytes, Chunk, Span, Words, join_texts
 from pytest_ireval.data.scan.keys import WIDE, hash_tokens, hash_tokens_of_one_length, have_same_bytes
 
+MANY = 300
+"""As text, so many ids are quicker all at once than one by one."""
 FULL = 2
 """Ids are copied by words if that takes at most this many times their bytes."""
 KEEP_FIRST = np.array([(1 << (8 * k)) - 1 for k in range(9)], dtype="<u8")
@@ -72,12 +74,13 @@ class Ids:
 
     def texts(self, rows: Integers | None = None) -> list[str]:
         """Some ids, or all, as text."""
-        if rows is None:
-            lines = self._join_lines()
-            if lines.count(b"\n") == len(self):  # no id has a line end
-                return lines.decode().split("\n")[:-1]
-            rows = np.arange(len(self))
-        return [token.decode() for token in self.tokens(rows)]
+        if rows is not None and len(rows) < MANY:
+            return [token.decode() for token in self.tokens(rows)]
+        ids = self if rows is None else self.copy(rows)
+        lines = ids._join_lines()
+        if lines.count(b"\n") == len(ids):  # no id has a line end
+            return lines.decode().split("\n")[:-1]
+        return [token.decode() for token in ids.tokens(np.arange(len(ids)))]
 
     def tokens(self, rows: Integers) -> list[bytes]:
         """Some ids as they are written."""
