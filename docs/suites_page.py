@@ -17,6 +17,7 @@ from pytest_ireval.suite.options import ComparingOptions, RuleOptions, SourceOpt
 from pytest_ireval.suite.suite_keys import (
     BaselineKeys,
     CollapseKeys,
+    ComponentKeys,
     DocumentsKeys,
     JudgmentsKeys,
     QueriesKeys,
@@ -73,6 +74,7 @@ def tables(registry: Registry) -> Mapping[str, list[str]]:
         "documents": list(_table(DocumentsKeys)),
         "collapse": list(_table(CollapseKeys)),
         "baseline": list(_table(BaselineKeys)),
+        "component": list(_table(ComponentKeys)),
         "waive": list(_table(WaiverKeys)),
         "every rule": list(_table(RuleOptions)),
         "every comparing rule": list(_table(ComparingOptions, RuleOptions)),

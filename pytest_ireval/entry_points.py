@@ -26,6 +26,7 @@ BUNDLED_COMMANDS = {
     "pytest_ireval_judgments": ("import", "sample", "pool", "judge", "clicks", "agreement", "collection", "lint"),
     "pytest_ireval_lab": (
         "self-test",
+        "alive",
         "discriminate",
         "stress",
         "reliability",

@@ -11,9 +11,11 @@ from pytest_ireval.data.mixing import keep_documents, mix_rankings, take_documen
 from pytest_ireval.data.rankings import rank_columns
 from pytest_ireval.gate.apply import correct_p_values, prepare_checks
 from pytest_ireval.gate.comparison import ComparedSides, ScoredReference
+from pytest_ireval.gate.components import find_idle_components, switch_off
 from pytest_ireval.gate.fetching import read_rankings_file
 from pytest_ireval.gate.noise import list_repeated_metrics, measure_noise, measure_spread, measure_weighted_noise
-from pytest_ireval.gate.planning import Check, RuleCheck, select_rule_checks
+from pytest_ireval.gate.planning import Check, RuleCheck, plan_checks, select_rule_checks
+from pytest_ireval.gate.rank import rank_suite
 from pytest_ireval.gate.run import make_plan
 from pytest_ireval.gate.score_rankings import score_rankings, share_queries
 from pytest_ireval.gate.what_if import mix, mix_sides
@@ -23,6 +25,8 @@ from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.statistics.differences import TIE, Floats, Mask
 from pytest_ireval.statistics.noise import askings_needed, noise_floor, noise_share
 from pytest_ireval.statistics.resolution import LEVEL
+from pytest_ireval.suite.loading import read_rule_text
+from pytest_ireval.suite.suite import Component
 
 __all__ = [
     "LEVEL",
@@ -30,6 +34,7 @@ __all__ = [
     "WHOLE",
     "Check",
     "ComparedSides",
+    "Component",
     "Floats",
     "Ids",
     "Mask",
@@ -41,6 +46,7 @@ __all__ = [
     "correct_p_values",
     "describe_source",
     "find_changed_queries",
+    "find_idle_components",
     "fingerprint_rankings",
     "is_relevant",
     "keep_documents",
@@ -56,11 +62,15 @@ __all__ = [
     "noise_floor",
     "noise_share",
     "number_ids",
+    "plan_checks",
     "prepare_checks",
     "rank_columns",
+    "rank_suite",
     "read_rankings_file",
+    "read_rule_text",
     "score_rankings",
     "select_rule_checks",
     "share_queries",
+    "switch_off",
     "take_documents",
 ]

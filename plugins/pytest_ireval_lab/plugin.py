@@ -1,11 +1,18 @@
-"""Registers the commands of this package; ``ireval --help`` imports it, so it imports nothing heavy."""
+"""Registers the commands of this package and its section; ``ireval --help`` imports it, so it imports nothing heavy."""
 
 from __future__ import annotations
 
-from pytest_ireval import CommandSpec, hookimpl
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pytest_ireval import CommandSpec, hookimpl, report_section
+
+if TYPE_CHECKING:
+    from pytest_ireval.plugin_api import ReportSection
 
 COMMANDS = {
     "self-test": "Show how often a suite fails by chance, and which damage it detects.",
+    "alive": "Show which components of a search change its rankings, and which rules guard them.",
     "discriminate": "Show which metrics tell many systems apart.",
     "stress": "Show which metrics need few judgments for the same order of systems.",
     "reliability": "Show how many queries give a stable order of systems.",
@@ -23,3 +30,15 @@ def ireval_commands() -> list[CommandSpec]:
         CommandSpec(name, summary, f"pytest_ireval_lab.commands.{name.replace('-', '_')}_command:command")
         for name, summary in COMMANDS.items()
     ]
+
+
+@report_section(name="alive", title="Proof of life", template="alive.html.jinja")
+def alive(run: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG001 - its data come from ``ireval alive --report``
+    """Nothing: a run does not ask for components."""
+    return {}
+
+
+@hookimpl
+def ireval_report_sections() -> list[ReportSection]:
+    """The section of ``ireval alive``."""
+    return [alive]

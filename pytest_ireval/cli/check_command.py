@@ -12,10 +12,11 @@ from typing import NamedTuple
 import click
 
 from pytest_ireval.clock import read_date
-from pytest_ireval.errors import IrevalError, Problem, count_problems
+from pytest_ireval.errors import IrevalError, Problem, SuiteError, count_problems
 from pytest_ireval.gate.changed_since import Repositories, find_wrong_watches
 from pytest_ireval.gate.check_inputs import find_id_problem
 from pytest_ireval.gate.collect import collect_inputs
+from pytest_ireval.gate.components import find_idle_components
 from pytest_ireval.gate.planning import (
     find_checks_that_cannot_fail,
     find_rules_of_few_weights,
@@ -117,6 +118,9 @@ def _check_file(path: Path, checked: CheckedSuites) -> None:
     registry = checked.conftests.registry_for(path)
     try:
         suites = load_suites(path, registry)
+        idle = [problem for suite in suites for problem in find_idle_components(suite, registry)]
+        if idle:
+            raise SuiteError(*idle)
         warnings_of_plans = [warning for suite in suites for warning in _check_plan(suite, registry)]
     except IrevalError as error:
         checked.problems += error.problems

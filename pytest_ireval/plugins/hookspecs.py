@@ -155,8 +155,8 @@ def ireval_report_sections() -> Iterable[ReportSection]:  # type: ignore[empty-b
 
     Called when the registry of a run is built. ``@report_section(name=…, title=…, template=…)`` makes a section of a
     function that takes the run as plain data and returns plain data. The function is called once, when the run has
-    ended, in the process that writes files; its result fills in the template, a file beside its module. A section
-    decides nothing: if it cannot be shown, the report gives the reason, and the verdict stays.
+    ended, in the process that writes files; its result fills in the template, a file beside its module. Without data
+    there is no section. It decides nothing: if it cannot be shown, the report gives the reason, and the verdict stays.
 
     Since 0.1.
     """

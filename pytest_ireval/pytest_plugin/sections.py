@@ -37,7 +37,8 @@ def add_sections(
     """Return the run with the sections of plugins, and the templates that render them."""
     sources, problems = _find_sources(result, suites, plugins)
     first_by_name = {source.kind.name: source.kind for source in reversed(sources)}
-    sections = [_make_section(source, first_by_name[source.kind.name], result, plugins.root) for source in sources]
+    made = [_make_section(source, first_by_name[source.kind.name], result, plugins.root) for source in sources]
+    sections = [section for section in made if section.data or section.problem]
     templates = make_section_templates(first_by_name.values())
     result = check_sections(replace(result, sections=(*sections, *problems)), templates)
     visible = (

@@ -128,7 +128,7 @@ def _replace_keys(tree: dict[Any, Any], by: dict[Any, Any]) -> dict[Any, Any]:
 
 
 _PLACEHOLDER = re.compile(r"(?<!\$)(?:\{\{(?P<literal>[A-Za-z_]\w*)\}\}|\{(?P<name>[A-Za-z_]\w*)\})")
-WITH_OWN_PLACEHOLDERS = ("source", "against")
+WITH_OWN_PLACEHOLDERS = ("source", "against", "components")
 """Keys below which kinds may have placeholders of their own."""
 NO_SECRETS = ("run", "python", "format", "queries_format", "folder", "timeout", "repeat")
 """Options of sources that are not secret: names of files, code and the like."""

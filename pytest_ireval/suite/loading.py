@@ -10,13 +10,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from pytest_ireval.errors import Problem, SuiteError
 from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.policies import Dialect, Policies
 from pytest_ireval.suite.checks import CheckedSuite, find_contradictions
+from pytest_ireval.suite.components import read_components
 from pytest_ireval.suite.finding import is_shared
 from pytest_ireval.suite.inheriting import (
     Contents,
@@ -26,10 +27,11 @@ from pytest_ireval.suite.inheriting import (
     gather_keys,
     name_suite,
 )
-from pytest_ireval.suite.scalars import Keys, Scalar, find_place, problem_at, put_value
-from pytest_ireval.suite.suite import Suite, Waiver
-from pytest_ireval.suite.suite_keys import CONTENTS, SuiteKeys
+from pytest_ireval.suite.scalars import File, Keys, Scalar, find_place, problem_at, put_value
+from pytest_ireval.suite.suite import RuleSpec, Suite, Waiver
+from pytest_ireval.suite.suite_keys import CONTENTS, Rule, SuiteKeys
 from pytest_ireval.suite.validation_errors import translate_errors
+from pytest_ireval.suite.yaml_tree import tree_of
 
 PLACE = re.compile(r"(.*?):(\d+)(?::(\d+))?", re.DOTALL)
 
@@ -71,6 +73,12 @@ def load_suite(
         names = ", ".join(suite.name for suite in suites)
         raise SuiteError(Problem(f"holds {len(suites)} suites: {names}", suites[0].shown, suggestion="use load_suites"))
     return suites[0]
+
+
+def read_rule_text(text: str, registry: Registry) -> RuleSpec:
+    """Read a rule as a suite writes it: ``- churn: {below: 0.8, …}``."""
+    tree = tree_of(f"rules:\n{text}".encode(), File("a rule", "")).top
+    return TypeAdapter(Rule).validate_python(tree["rules"][0], context=_make_context(registry))
 
 
 def list_suite_names(path: str | os.PathLike[str], *, environment: Mapping[str, str] = os.environ) -> list[str]:
@@ -120,14 +128,16 @@ def _read_suite(
         return []
     dialect = tree.get("dialect")
     in_dialect = registry.in_dialect(str(dialect) if dialect in get_args(Dialect) else None)
+    context = {**_make_context(in_dialect), CONTENTS: contents}
     try:
-        settings = SuiteKeys.model_validate(tree, context={**_make_context(in_dialect), CONTENTS: contents})
+        settings = SuiteKeys.model_validate(tree, context=context)
     except ValidationError as error:
         merged.problems += translate_errors(error, tree, SuiteKeys, in_dialect)
         return []
     name = name_suite(merged.tree["suite"], settings.suite, values)
     merged.problems += find_contradictions(CheckedSuite(settings, tree, name, at_base=contents is not None))
-    return [_make_suite(settings, tree, name, values, merged)]
+    suite = _make_suite(settings, tree, name, values, merged)
+    return [replace(suite, components=tuple(read_components(tree, in_dialect, context, merged.problems)))]
 
 
 @lru_cache(maxsize=64)

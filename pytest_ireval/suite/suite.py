@@ -119,6 +119,20 @@ class Waiver:
     place: Place
 
 
+@dataclass(frozen=True)
+class Component:
+    """A part of the search, with the patch that switches it off."""
+
+    name: str
+    place: Place
+    source: SourceSpec
+    """The source of the suite with the patch."""
+    environment: Mapping[str, str]
+    """The variables of the patch."""
+    new_keys: tuple[str, ...] = ()
+    """The paths of the patch that the source does not have."""
+
+
 class Pattern(NamedTuple):
     """Paths of files."""
 
@@ -171,6 +185,7 @@ class Suite:
     """All YAML files of the suite."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """The environment variables that its files name and that are set; ``…`` in place of values that may be secret."""
+    components: tuple[Component, ...] = ()
     watches: tuple[Watch, ...] = ()
     """Empty if the suite does not name the files that it depends on."""
     weight_place: Place | None = None

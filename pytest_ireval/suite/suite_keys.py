@@ -40,6 +40,7 @@ CONTENTS = "contents"
 RELATIVE = "a path is relative to the file it is written in"
 """The suggestion for a missing file."""
 NAME = re.compile(r"[A-Za-z0-9_.-]+")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _read_existing(value: Any, info: ValidationInfo) -> FileSpec:
@@ -238,6 +239,32 @@ class WaiverKeys(Options):
     )
 
 
+class ComponentKeys(Options):
+    """A patch that switches a component of the search off."""
+
+    set: dict[Text, Any] = Field(
+        default_factory=dict,
+        title="mapping of paths and values",
+        description="Values in the source, by the keys that lead to them; lists count from 0. `null` removes a key.",
+        examples=["{query.multi_match.analyzer: plain}"],
+    )
+    env: dict[Text, Text] = Field(
+        default_factory=dict,
+        title="mapping of names and values",
+        description="Environment variables, for code that is asked and for `${NAME}` in the suite.",
+        examples=['{RERANK: "0"}'],
+    )
+
+    @model_validator(mode="after")
+    def _check_patch(self) -> ComponentKeys:
+        if not self.set and not self.env:
+            raise UnfitError("switches nothing off", "write set: {PATH: VALUE}, or env: {NAME: VALUE}")
+        for name in self.env:
+            if not VARIABLE.fullmatch(name):
+                raise UnfitError(f"env: {quote(name)} is not a name of an environment variable")
+        return self
+
+
 class SuiteKeys(Options):
     """A suite of rules that decide whether a change of rankings may land."""
 
@@ -327,6 +354,12 @@ class SuiteKeys(Options):
         description="Queries that comparisons leave out until a given day. Every report lists them. After that day the "
         "waiver is red.",
         examples=['[{query: q017, until: 2027-04-01, reason: "SEARCH-9"}]'],
+    )
+    components: dict[Text, ComponentKeys] = Field(
+        default_factory=dict,
+        title="mapping of names and patches",
+        description="Patches of the source, each of which switches a part of the search off, for `ireval alive`.",
+        examples=['{reranker: {env: {RERANK: "0"}}}'],
     )
     watches: Watches = Field(
         (),

@@ -23,7 +23,7 @@ from pytest_ireval.plugins.plugin_types import diagnosis, rule, source
 
 KEYS = (
     "ireval, suite, owner, tags, source, depth, queries, weight, cluster, judgments, documents, baseline, metrics, "
-    "dialect, ties, missing_queries, no_relevant, rules, waive, watches, extends, matrix"
+    "dialect, ties, missing_queries, no_relevant, rules, waive, components, watches, extends, matrix"
 )
 KNOWN = load_registry().vocabulary.known
 
