@@ -180,7 +180,7 @@ def _check_inputs(suite: Suite, registry: Registry) -> SuiteFindings:
 
 def _compares_only_with_files(suite: Suite) -> bool:
     """Tell whether rules compare only with files, not with a source that would have to be asked."""
-    references = (rule.options.traits.reference.source for rule in suite.rules)
+    references = (rule.traits.reference.source for rule in suite.rules)
     return all(source is None or isinstance(source.options, RunOptions) for source in references)
 
 

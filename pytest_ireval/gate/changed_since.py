@@ -179,7 +179,7 @@ def _list_named_files(suite: Suite) -> Iterator[_NamedFiles]:
     if suite.source is not None:
         yield from _list_files_of_source(suite.source, suite.path.parent, "its source")
     for rule in suite.rules:
-        compared = rule.options.traits.reference.source
+        compared = rule.traits.reference.source
         if compared is not None:
             yield from _list_files_of_source(compared, suite.path.parent, "what it is compared with")
     yield from (

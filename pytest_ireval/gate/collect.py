@@ -180,7 +180,7 @@ def read_stored_reference(suite: Suite, name: str) -> StoredReference:
 
 
 def _compares_with_anchor(suite: Suite) -> bool:
-    return any(rule.options.traits.reference.anchored for rule in suite.rules)
+    return any(rule.traits.reference.anchored for rule in suite.rules)
 
 
 def _fetch_other_references(collection: Collection, progress: Progress) -> Iterator[OtherReference]:
@@ -190,7 +190,7 @@ def _fetch_other_references(collection: Collection, progress: Progress) -> Itera
     """
     rules_by_source: list[tuple[SourceSpec, list[int]]] = []
     for rule in collection.suite.rules:
-        source = rule.options.traits.reference.source
+        source = rule.traits.reference.source
         if source is None:
             continue
         for known, rule_indexes in rules_by_source:

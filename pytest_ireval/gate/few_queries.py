@@ -23,7 +23,7 @@ def report_too_few(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> Ou
         return _report_no_values(outcome, rule, context)
     if rule.options.below_min_queries != "not checked":
         return None
-    if rule.options.traits.by_evidence and not context.slice.conditions:
+    if rule.traits.by_evidence and not context.slice.conditions:
         return None  # all queries of the suite are too few: the rule says so, and how many it needs
     size = _measure_size(rule, context).text
     few = f"{context.slice} has {size}, fewer than min_queries: {rule.options.query_minimum}; not checked"
@@ -52,7 +52,7 @@ class SliceSize(NamedTuple):
 
 def _measure_size(rule: RuleSpec, context: RuleContext) -> SliceSize:
     count = count_units(rule, context)
-    if count and rule.options.traits.by_evidence and context.population.clusters is not None:
+    if count and rule.traits.by_evidence and context.population.clusters is not None:
         change = measure_change(context)
         return SliceSize(change.effective_size, format_size(change))
     return SliceSize(count, format_count(count, "query"))

@@ -67,7 +67,7 @@ def find_moved_references(inputs: Inputs, scores: Scores, base: BaseRef) -> tupl
 
 
 def _names_a_reference(suite: Suite) -> bool:
-    return any(not asked.options.traits.reference.stored for asked in suite.rules)
+    return any(not asked.traits.reference.stored for asked in suite.rules)
 
 
 class _ReferenceComparer(NamedTuple):
@@ -81,7 +81,7 @@ class _ReferenceComparer(NamedTuple):
 
     def is_moved(self, check: RuleCheck, other: RuleCheck) -> bool:
         """Tell whether the reference of a check is another one now."""
-        before, now = check.rule.options.traits.reference, other.rule.options.traits.reference
+        before, now = check.rule.traits.reference, other.rule.traits.reference
         if before.stored and now.stored:
             return False
         if before.anchored and now.anchored:
@@ -97,7 +97,7 @@ class _ReferenceComparer(NamedTuple):
 
     def compare(self, check: RuleCheck, other: RuleCheck) -> MovedReference:
         """Score both references by the metric of the check, on its slice."""
-        before, now = check.rule.options.traits.reference, other.rule.options.traits.reference
+        before, now = check.rule.traits.reference, other.rule.traits.reference
         words, was = self._describe_reference(now, self.inputs.suite), self._describe_reference(before, self.then)
         moved = MovedReference(other.id, words if words == was else f"{words}; at the base: {was}")
         metric = other.part.metric
@@ -110,7 +110,7 @@ class _ReferenceComparer(NamedTuple):
 
     def _compare_figures(self, before: Reference, other: RuleCheck, metric: Metric) -> ComparedFigure | None:
         collection = self.inputs.collection
-        if other.rule.options.traits.reference.stored:
+        if other.rule.traits.reference.stored:
             stored = self.inputs.stored.baseline
             if stored is None:
                 raise BaselineError("there is no baseline now")

@@ -41,7 +41,7 @@ def refuse_wrong_requests(suite: Suite, queries: Queries | None) -> None:
 
 def _list_sources(suite: Suite) -> Iterator[SourceSpec]:
     """The source of the suite, and those that rules compare with."""
-    references = (rule.options.traits.reference.source for rule in suite.rules)
+    references = (rule.traits.reference.source for rule in suite.rules)
     yield from (each for each in (suite.source, *references) if each is not None)
 
 
@@ -71,7 +71,7 @@ def _find_comparisons_with_itself(suite: Suite) -> Iterator[Problem]:
     """Rules whose reference is the suite's own source."""
     own = suite.source
     for asked in suite.rules:
-        reference = asked.options.traits.reference.source
+        reference = asked.traits.reference.source
         if own is None or reference is None:
             continue
         timed = any(part.time_metric for part in asked.parts)  # the same rankings may have other times
@@ -86,7 +86,7 @@ def _find_comparisons_with_itself(suite: Suite) -> Iterator[Problem]:
 
 def _find_other_times(asked: RuleSpec, suite: Suite) -> Iterator[Problem]:
     """Times that a reference lacks, or that are measured in another way than those of the suite's source."""
-    source = asked.options.traits.reference.source
+    source = asked.traits.reference.source
     timed = next((part.time_metric for part in asked.parts if part.time_metric), None)
     if source is None or timed is None:
         return

@@ -52,7 +52,7 @@ def list_notes(inputs: Inputs, scores: Scores) -> tuple[str, ...]:
 
 
 def _is_anchored(suite: Suite, index: int) -> bool:
-    return bool(suite.rules[index].options.traits.reference.anchored)
+    return bool(suite.rules[index].traits.reference.anchored)
 
 
 def _note_equal_rankings(cause: Cause | None, source: str) -> Iterator[str]:

@@ -132,7 +132,7 @@ def find_checks_that_cannot_fail(checks: Sequence[RuleCheck], queries: Queries |
         limit, metric = check.part.item, check.part.metric
         if metric is not None and isinstance(limit, Limit) and limit.always_holds(metric.bounds):
             yield f"{place}: every value of {metric} is {limit}"
-        at_most = check.rule.options.traits.at_most
+        at_most = check.rule.traits.at_most
         if at_most is not None and queries is not None:
             inside = int(check.slice.mask(queries).sum())
             if at_most.of(inside) >= inside:
@@ -148,7 +148,7 @@ def find_rules_of_few_weights(
     """Report weighted rules that few queries decide: a line for each rule, with its slices."""
     slices: dict[int, tuple[RuleCheck, list[str]]] = {}
     for check in checks:
-        if queries is None or weights is None or not check.rule.options.traits.weighted:
+        if queries is None or weights is None or not check.rule.traits.weighted:
             continue
         inside = weights[check.slice.mask(queries)]
         weigh = weighting(inside, inside.size)
@@ -164,12 +164,12 @@ def find_rules_of_few_weights(
 
 def compares_with_baseline(rule: RuleSpec) -> bool:
     """Tell whether a rule compares with the stored baseline, and not with what it names instead."""
-    return rule.compares and rule.options.traits.reference.stored
+    return rule.compares and rule.traits.reference.stored
 
 
 def compares_with_anchor(rule: RuleSpec) -> bool:
     """Tell whether a rule compares with the anchor."""
-    return rule.compares and rule.options.traits.reference.anchored
+    return rule.compares and rule.traits.reference.anchored
 
 
 def list_compared_figures(checks: Sequence[RuleCheck]) -> Iterator[MetricOnSlice]:
@@ -214,7 +214,7 @@ def _select_slices(rule: RuleSpec, queries: Queries | None, problems: list[Probl
     elif not per:
         yield within
     else:
-        parts = within.split(queries, per, rule.options.traits.tolerances)
+        parts = within.split(queries, per, rule.traits.tolerances)
         if len(parts) > MOST_VALUES:
             complaint = f"column {per!r} has {len(parts)} values; per allows up to {MOST_VALUES}"
             problems.append(Problem(f"{complaint}, with one verdict for each", place=str(rule.place)))
@@ -226,7 +226,7 @@ def _select_slices(rule: RuleSpec, queries: Queries | None, problems: list[Probl
 def _check_values(rule: RuleSpec, queries: Queries) -> Iterator[Problem]:
     """Values that a filter or a tolerance names and no query has."""
     named = [(column, value) for column, values in rule.options.where.items() for value in values]
-    named += [(rule.options.per, value) for value in rule.options.traits.tolerances]
+    named += [(rule.options.per, value) for value in rule.traits.tolerances]
     for column, value in named:
         known = set(queries.composed.get(column, ()))
         if known and value not in known:
@@ -240,7 +240,7 @@ def _check_values(rule: RuleSpec, queries: Queries) -> Iterator[Problem]:
 
 def _check_tolerances(rule: RuleSpec, values: Sequence[str]) -> Iterator[Problem]:
     """Values of the column for which a rule that has tolerances has none."""
-    tolerances = rule.options.traits.tolerance
+    tolerances = rule.traits.tolerance
     if not isinstance(tolerances, Tolerances):
         return
     without = [value for value in values if tolerances.of(value) is None]
@@ -264,7 +264,7 @@ def _check_rules_exist(suite: Suite) -> Iterator[Problem]:
 
 
 def _check_weights(rule: RuleSpec, suite: Suite) -> Iterator[Problem]:
-    if rule.options.traits.weighted and not suite.weight:
+    if rule.traits.weighted and not suite.weight:
         complaint = "is weighted, but the suite does not say how much traffic each query has"
         yield Problem(complaint, place=str(rule.place), suggestion="add weight: COLUMN, a column of the queries file")
 
@@ -286,12 +286,12 @@ def _check_metrics(rule: RuleSpec) -> Iterator[Problem]:
         if rule.compares and metric.direction == "neither":
             complaint = f"no value of {metric} is better than another, so it cannot get worse"
             yield Problem(complaint, place=str(place), suggestion="use threshold to limit it to a range")
-        if rule.options.traits.by_evidence and metric.aggregate != "mean" and rule.kind.p_value:
+        if rule.traits.by_evidence and metric.aggregate != "mean" and rule.kind.p_value:
             complaint = f"the figure of {metric} is not a mean, but evidence is about means"
             yield Problem(
                 complaint, place=str(place), suggestion="compare it by no_regression with decide_by: observed"
             )
-        if metric.unit != "query" and rule.options.traits.weighted:
+        if metric.unit != "query" and rule.traits.weighted:
             yield Problem(f"{metric} scores a whole {metric.unit}, and only queries have weights", place=str(place))
         if metric.unit != "query" and (rule.options.where or rule.options.per):
             yield Problem(f"{metric} scores a whole {metric.unit}, not queries: it has no slices", place=str(place))

@@ -290,9 +290,9 @@ def _list_rows(scores: Scores, metrics: Iterable[Metric], baseline: Side, slices
 
 def _list_slices(scores: Scores) -> Iterator[Slice]:
     """One for each value of each column that a rule names."""
-    queries, rules = scores.population.queries, [asked.options for asked in scores.collection.suite.rules]
-    for column in dict.fromkeys(column for options in rules for column in (*options.where, options.per)):
-        given = [each for options in rules if options.per == column for each in options.traits.tolerances]
+    queries, rules = scores.population.queries, scores.collection.suite.rules
+    for column in dict.fromkeys(column for rule in rules for column in (*rule.options.where, rule.options.per)):
+        given = [each for rule in rules if rule.options.per == column for each in rule.traits.tolerances]
         slices = WHOLE.split(queries, column, given) if column in queries.composed else []
         if 1 < len(slices) <= MOST_VALUES:
             yield from slices

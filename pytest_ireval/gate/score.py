@@ -147,7 +147,7 @@ def score_inputs(inputs: Inputs) -> Scores:
     others: dict[int, ScoredReference] = {}
     if inputs.anchor is not None:
         anchor = compare_with_anchor(inputs, current)
-        others |= {rule.index: anchor for rule in inputs.suite.rules if rule.options.traits.reference.anchored}
+        others |= {rule.index: anchor for rule in inputs.suite.rules if rule.traits.reference.anchored}
     for other in inputs.others:
         others |= dict.fromkeys(other.rule_indexes, compare_with_source(inputs, current, other))
     reference = None if baseline.comparison is None else baseline.comparison.baseline

@@ -106,7 +106,7 @@ def _find_possible_effect(check: RuleCheck, scores: Scores) -> PossibleEffect | 
         return None
     inside = set(np.array(context.population.queries.ids, object)[context.population.mask(context.slice)].tolist())
     documents = tuple(each for each in found.documents if each.query in inside)
-    traits = check.rule.options.traits
+    traits = check.rule.traits
     return PossibleEffect(
         context, found, documents, traits.weighted, traits.tolerance_on(context.slice.value) or Tolerance()
     )

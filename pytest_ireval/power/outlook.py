@@ -211,14 +211,14 @@ def _list_compared_means(checks: Sequence[RuleCheck]) -> Iterator[tuple[RuleChec
         metric = check.part.metric
         if metric is None or not compares_with_baseline(check.rule):
             continue
-        of_ratios = metric.ratio and check.rule.options.traits.by_evidence  # spreads of ratios are not kept
+        of_ratios = metric.ratio and check.rule.traits.by_evidence  # spreads of ratios are not kept
         if metric.aggregate == "mean" and not metric.compares_lists and not of_ratios:
             yield check, metric
 
 
 def _foresee(data: SuiteData, check: RuleCheck, metric: Metric, drop: Tolerance | None, queries: int | None) -> Outlook:
     values = _collect_values(data, metric, check.slice)
-    traits = check.rule.options.traits
+    traits = check.rule.traits
     outlook = Outlook(
         check,
         str(metric),
@@ -247,7 +247,7 @@ def _foresee(data: SuiteData, check: RuleCheck, metric: Metric, drop: Tolerance 
 
 def _count_tests(data: SuiteData) -> int:
     """Count the verdicts that evidence decides: the smallest p is multiplied by this number."""
-    return sum(check.rule.options.traits.by_evidence for check in data.checks)
+    return sum(check.rule.traits.by_evidence for check in data.checks)
 
 
 def _add_power(outlook: Outlook, weigh: Weighting | None) -> Outlook:
@@ -304,7 +304,7 @@ def _count_queries(data: SuiteData, within: Slice) -> int:
 
 def _weigh_queries(data: SuiteData, check: RuleCheck, metric: Metric) -> Weighting | None:
     """The weights and clusters of a rule's queries; None where they are unknown."""
-    traits = check.rule.options.traits
+    traits = check.rule.traits
     stored = data.stored.metrics.get(str(metric)) if data.stored is not None else None
     if data.queries is None or stored is None or metric.unit != "query":
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import pytest
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.changed_since import IN_ANY_CASE, Repositories, find_reason_to_run
 from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite
+from pytest_ireval.pytest_plugin.run_plugins import RunPlugins
 from pytest_ireval.repositories.changed_files import Changes
 from pytest_ireval.repositories.git import short_ref
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
@@ -26,11 +27,11 @@ class ChangeFilter:
     """The ref; None: all suites take part."""
     repositories: Repositories = field(default_factory=Repositories)
 
-    def find_reason(self, suite: Suite, plugins: Iterable[Path] = ()) -> str | None:
+    def find_reason(self, suite: Suite, plugins: RunPlugins) -> str | None:
         """The reason why a suite takes part, empty where all do; None if it does not. Raises where git cannot tell."""
         if self.since is None:
             return ""
-        return find_reason_to_run(suite, self.since, self.repositories, plugins) or None
+        return find_reason_to_run(suite, self.since, self.repositories, plugins.module_paths) or None
 
     def format_header(self) -> list[str]:
         """The lines at the top of pytest's output."""

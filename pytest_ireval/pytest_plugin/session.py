@@ -6,6 +6,7 @@ import os
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ class SuiteCollector:
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> SuiteFile | None:
         with suppress(OSError):  # it may be a suite, so it is not passed over: reading it says what is wrong
-            if not is_suite(file_path, named=file_path in self._read_arguments()):
+            if not is_suite(file_path, named=file_path in self.named_paths):
                 return None
         return self.make_suite_file(file_path, parent)
 
@@ -60,7 +61,7 @@ class SuiteCollector:
         """
         report = yield
         if isinstance(collector, pytest.Directory) and report.passed:
-            arguments = (os.path.abspath(argument) for argument in self._read_arguments())
+            arguments = map(os.path.abspath, self.named_paths)
             if any(collector.path.is_relative_to(argument) for argument in arguments):
                 report.result += [self.make_suite_file(link, collector) for link in find_unreadable(collector.path)]
         return report
@@ -109,18 +110,26 @@ class SuiteCollector:
         return self.runs_by_path[path]
 
     def _plan_run(self, suite: Suite, registry: Registry) -> SuiteRun:
-        affected_by = self.changes.find_reason(suite, self.plugins.module_paths)
-        if affected_by is not None or suite.path in self._read_arguments(only_parts=True):
+        affected_by = self.changes.find_reason(suite, self.plugins)
+        if affected_by is not None or suite.path in self.files_named_in_part:
             plan = make_plan(suite, registry, with_base=self.state.context.base is not None)
         else:
             # The suite takes no part: pytest needs an item to deselect, and its real checks would cost reading queries.
             plan = Plan((Check(INPUTS, suite.place),), None)
         return SuiteRun(suite, registry, plan, plan_suite(suite, plan.checks, affected_by), self.state)
 
-    def _read_arguments(self, only_parts: bool = False) -> set[Path]:
-        """The paths that the command line names; with ``only_parts`` the files of which it names a part."""
+    @cached_property
+    def named_paths(self) -> set[Path]:
+        """The paths that the command line names."""
+        return self._read_paths(self.state.config.args)
+
+    @cached_property
+    def files_named_in_part(self) -> set[Path]:
+        """The files of which the command line names a part."""
+        return self._read_paths(argument for argument in self.state.config.args if "::" in argument)
+
+    def _read_paths(self, arguments: Iterable[str]) -> set[Path]:
         folder = self.state.config.invocation_params.dir
-        arguments = (argument for argument in self.state.config.args if not only_parts or "::" in argument)
         return {folder / argument.partition("::")[0] for argument in arguments}
 
     def display_path(self, path: Path) -> str:

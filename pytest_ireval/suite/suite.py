@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,7 @@ from pytest_ireval.plugins.plugin_types import Part, RuleKind, SourceKind
 from pytest_ireval.results.policies import Policies
 
 if TYPE_CHECKING:
+    from pytest_ireval.suite.options import RuleTraits
     from pytest_ireval.suite.suite_keys import DocumentsKeys, JudgmentsKeys, QueriesKeys
 
 OFFLINE = "IREVAL_OFFLINE"
@@ -89,6 +91,12 @@ class RuleSpec:
     """The place of each part."""
     index: int = 0
     """Its place among the rules of its suite: two of them may be equal in all else."""
+
+    @cached_property
+    def traits(self) -> RuleTraits:
+        """The traits of its options, which each step of a gate asks for."""
+        traits: RuleTraits = self.options.traits
+        return traits
 
     @property
     def compares(self) -> bool:

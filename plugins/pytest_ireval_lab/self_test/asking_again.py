@@ -108,7 +108,7 @@ def _measure_floor(scores: Scores, check: RuleCheck, askings: _Askings) -> float
     if not noise.queries:
         return None
     weights = scores.population.weights
-    if weights is None or not check.rule.options.traits.weighted:
+    if weights is None or not check.rule.traits.weighted:
         return noise_floor(noise.within, noise.queries, *askings)
     within, queries = measure_weighted_noise(scores.current, str(check.part.metric), inside, weights)
     return noise_floor(within, queries, *askings)
@@ -116,5 +116,5 @@ def _measure_floor(scores: Scores, check: RuleCheck, askings: _Askings) -> float
 
 def _turns_red(check: RuleCheck) -> bool:
     """Tell whether a rule whose tolerance noise breaks is red then; others warn."""
-    traits = check.rule.options.traits
+    traits = check.rule.traits
     return not (traits.by_evidence and traits.on_inconclusive == "warn") and not check.only_warns

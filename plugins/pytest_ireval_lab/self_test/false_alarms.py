@@ -123,4 +123,4 @@ def _find_significant(checks: Sequence[RuleCheck], scores: Scores, failed: Conta
 
 
 def _name_decision(check: RuleCheck) -> str:
-    return "evidence" if check.rule.options.traits.by_evidence else "observed"
+    return "evidence" if check.rule.traits.by_evidence else "observed"
