@@ -3,7 +3,7 @@
     python benchmarks/gate_speed.py                              the sizes that are promised
     python benchmarks/gate_speed.py --queries 100 --suites 20    a quick look
 
-Prints four ratios of wall times and which limits they keep; the exit code is 1 if one is missed. Commands take turns
+Prints five ratios of wall times and which limits they keep; the exit code is 1 if one is missed. Commands take turns
 (`interleave.py`). Everything it needs is written below --folder, the same every time.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -109,20 +110,22 @@ def read_options() -> argparse.Namespace:
 
 
 def promised(options: argparse.Namespace) -> Iterator[Promise]:
-    """The four promises and what else is told, their files written."""
-    large, many, idle, worse = (options.folder / name for name in ("large", "many", "idle", "worse"))
+    """The five promises and what else is told, their files written."""
+    large, many, modules, idle, worse = (
+        options.folder / name for name in ("large", "many", "modules", "idle", "worse")
+    )
     write_large(large, options.queries)
     write_many(many, options.suites)
+    write_modules(modules, options.suites)
     write(idle / "test_nothing.py", NOTHING)
     write_worse(worse, options.worse)
     asked = f"{options.queries:,} queries, {len(METRICS)} metrics, 40 rules"
     gate = run(large / "suites", "--ireval", "--ireval-report=none")
     yield Promise(f"{asked}, against reading the files", 3, gate, run(large / "test_read.py"))
     yield Promise(f"{asked}, against their bytes alone", None, gate, run(large / "test_load.py"))
-    collected = f"{options.suites:,} suites of 10 rules collected, against collecting nothing"
-    yield Promise(
-        collected, 15, run(many, "--ireval", "--collect-only"), run(many, "--collect-only", "-p", "no:ireval")
-    )
+    plain = f"{options.suites:,} suites of 10 rules, against as many modules of plain tests"
+    yield Promise(f"{plain}, collected", 4, run(many, "--ireval", "--collect-only"), run(modules, "--collect-only"))
+    yield Promise(f"{plain}, run", 8, run(many, "--ireval", f"--ireval-report={many}.report"), run(modules))
     same, lost = (run(worse, "--ireval", "--ireval-report=none", ranked=side) for side in ("before", "now"))
     yield Promise(f"{options.worse:,} queries that all got worse, against none that did", 1.5, lost, same)
     yield Promise("without --ireval, against no plugin at all", 1.03, run(idle), run(idle, "-p", "no:ireval"))
@@ -130,7 +133,7 @@ def promised(options: argparse.Namespace) -> Iterator[Promise]:
 
 def run(path: Path, *options: str, ranked: str = "") -> Contestant:
     """A run of pytest; its output is kept beside the folder. ``ranked`` names rankings where there are several."""
-    words = [word.strip("-").replace(":", "-") for word in options if word != "-p"]
+    words = [re.sub(r"[:/\\]", "-", word.strip("-")) for word in options if word != "-p"]
     name = "-".join(filter(None, [path.name.replace(".", "-"), *words, ranked]))
     command = (sys.executable, "-m", "pytest", *QUIET, *options, str(path))
     return Contestant(name, command, path.parent / f"{name}.out", {"CI": "", "RANKED": ranked})
@@ -232,16 +235,11 @@ def write_worse(folder: Path, queries: int) -> None:
 
 
 def write_many(folder: Path, suites: int) -> None:
-    """So many suites of ten rules, and one test that is collected without them."""
-    write(folder / "test_nothing.py", NOTHING)
+    """So many suites of ten rules, with their baselines."""
     write(folder / "judgments.txt", "q 0 d 1\n")
     write(folder / "rankings.trec", "q Q0 d 1 1 shop\n")
-    wanted = {f"suite{number:04}.ireval.yaml" for number in range(suites)}
-    for old in folder.glob("*.ireval.yaml"):
-        if old.name not in wanted:
-            old.unlink()
     bounds = ", ".join(f'{metric}: ">= 0"' for metric in METRICS)
-    for name in wanted:
+    for name in replace_numbered(folder, "suite{:04}.ireval.yaml", suites):
         lines = [
             "ireval: 1",
             f"suite: {name.partition('.')[0]}",
@@ -253,6 +251,22 @@ def write_many(folder: Path, suites: int) -> None:
             *(f"  - no_regression: {{metric: {metric}, tolerance: 1%}}" for metric in METRICS[:4]),
         ]
         write(folder / name, "\n".join(lines) + "\n")
+    accept(folder)
+
+
+def write_modules(folder: Path, modules: int) -> None:
+    """So many modules of Python tests, each with as many tests as a suite of ten rules has: one is of its inputs."""
+    tests = "".join(f"def test_{number}():\n    pass\n\n\n" for number in range(11))
+    for name in replace_numbered(folder, "test_module{:04}.py", modules):
+        write(folder / name, tests)
+
+
+def replace_numbered(folder: Path, pattern: str, count: int) -> list[str]:
+    """The names of so many files; those of an earlier measurement of more files are deleted."""
+    names = [pattern.format(number) for number in range(count)]
+    for old in set(folder.glob(pattern.replace("{:04}", "*"))).difference(folder / name for name in names):
+        old.unlink()
+    return names
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite, SuiteEvaluat
 from pytest_ireval.repositories.git import read_commit_state
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import SuiteResult
-from pytest_ireval.suite.finding import find_suite_of_same_name
+from pytest_ireval.suite.finding import find_suites_by_name
 from pytest_ireval.words import format_count, is_placeholder
 
 
@@ -43,6 +43,8 @@ class BaselineUpdate:
     problems: list[str] = field(default_factory=list)
     written: dict[str, WrittenBaseline] = field(default_factory=dict)
     """By suite."""
+    suites_by_name: dict[Path, dict[str, list[Path]]] = field(default_factory=dict)
+    """By folder: its suite files, by the names that are written in them."""
 
     @property
     def is_requested(self) -> bool:
@@ -98,7 +100,7 @@ class BaselineUpdate:
 
     def _write(self, suite: PlannedSuite, result: SuiteResult, proposal: Proposal, moment: datetime) -> list[str]:
         """Write the baseline; returns what prevents that."""
-        if twin := find_suite_of_same_name(suite.path, suite.name):
+        if twin := self._find_suite_of_same_name(suite):
             return [
                 f"{twin.name} beside it has a suite of the same name, and both would share one baseline; left as it is"
             ]
@@ -121,6 +123,13 @@ class BaselineUpdate:
             lost = "its history is lost: the new baseline does not know the acceptances before this one"
             self.messages.append(f"{suite.name}: {lost}")
         return []
+
+    def _find_suite_of_same_name(self, suite: PlannedSuite) -> Path | None:
+        """Another suite file in the folder; one that takes part in the run is refused as it is collected."""
+        folder = suite.path.parent
+        if folder not in self.suites_by_name:
+            self.suites_by_name[folder] = find_suites_by_name(folder)
+        return next((path for path in self.suites_by_name[folder].get(suite.name, ()) if path != suite.path), None)
 
 
 def _find_need_of_force(result: SuiteResult, proposal: Proposal) -> Obstacle | None:

@@ -89,13 +89,18 @@ def _read_head(path: Path) -> bytes:
 
 
 MATRIX = re.compile(rb"^matrix\s*:", re.MULTILINE)
+NAME = re.compile(rb"^suite\s*:\s*[\"']?([^\s\"'#]+)[\"']?\s*(?:#.*)?$", re.MULTILINE)
 
 
-def find_suite_of_same_name(path: Path, name: str) -> Path | None:
-    """Another suite file in the folder that gives the same name; one that inherits its name is not found."""
-    says = re.compile(rb"^suite\s*:\s*[\"']?" + re.escape(name.encode()) + rb"[\"']?\s*(?:#.*)?$", re.MULTILINE)
-    for other in sorted(path.parent.iterdir()):
+def find_suites_by_name(folder: Path) -> dict[str, list[Path]]:
+    """Find the suite files of a folder by the names that are written in them.
+
+    One that inherits its name is not found, nor one with a matrix, which makes several names.
+    """
+    found: dict[str, list[Path]] = {}
+    for path in sorted(folder.iterdir()):
         with suppress(OSError):  # the run that collects an unreadable file reports it
-            if other != path and is_suite(other) and says.search(head := _read_head(other)) and not MATRIX.search(head):
-                return other
-    return None
+            if is_suite(path) and not MATRIX.search(head := _read_head(path)):
+                for name in NAME.findall(head):
+                    found.setdefault(name.decode("utf-8", "replace"), []).append(path)
+    return found
