@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "self-test": "Show how often a suite fails by chance, and which damage it detects.",
-    "alive": "Show which components of a search change its rankings, and which rules guard them.",
+    "alive": "Show which components change rankings, and which rules guard them.",
     "discriminate": "Show which metrics tell many systems apart.",
     "stress": "Show which metrics need few judgments for the same order of systems.",
     "reliability": "Show how many queries give a stable order of systems.",
@@ -32,7 +32,7 @@ def ireval_commands() -> list[CommandSpec]:
     ]
 
 
-@report_section(name="alive", title="Proof of life", template="alive.html.jinja")
+@report_section(name="alive", title="Proof of life", template="alive.html.jinja", style="alive.css")
 def alive(run: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG001 - its data come from ``ireval alive --report``
     """Nothing: a run does not ask for components."""
     return {}

@@ -44,6 +44,6 @@ def find_idle_components(suite: Suite, registry: Registry) -> Iterator[Problem]:
         elif all(os.environ.get(name) == value for name, value in variables.items()):
             yield Problem(f"its patch changes nothing: the environment has this value of {names} already", *where)
         elif suite.source.kind.name in RUN_NO_CODE_HERE:
-            complaint = f"its patch changes nothing: a {suite.source.kind.name} source does not see variables"
+            complaint = f"its patch changes nothing: the source {suite.source.kind.name} does not see variables"
             named = " or ".join(f"${{{name}}}" for name in variables)
             yield Problem(complaint, *where, suggestion=f"write {named} in the source, or change it with set:")

@@ -168,6 +168,20 @@ def test_differences_as_large_as_between_two_equal_askings_are_no_sign_of_life(f
     assert found["real"].verdict == "guarded"
 
 
+def test_means_show_life_where_every_list_is_another_one_each_time(folder, monkeypatch):
+    again = change(QUERIES, "a", "c", "b")
+
+    def ask_noisily(suite, today, without=None):
+        if without is None:
+            write_rankings(folder / "rankings.txt", again)
+        return ask_here(suite, today, without)
+
+    monkeypatch.setattr(judging, "ask", ask_noisily)
+    found = prove_life(folder, components={"noise": again, "real": change(QUERIES, "b", "a")})
+
+    assert {name: each.verdict for name, each in found.items()} == {"noise": "dead", "real": "guarded"}
+
+
 def test_a_source_that_cannot_be_asked_is_an_error_of_its_component_alone(ireval, folder):
     path = write_components(folder, components={"gone": GOOD, "same": GOOD})
     (folder / "gone.txt").unlink()
@@ -221,7 +235,8 @@ def test_a_variable_changes_a_file_only_where_the_suite_names_it(ireval, folder)
     seen = ireval("check", write_suite(folder, RULE, **keys, source='{run: "${FILE:-rankings}.txt"}'))
 
     assert (
-        "  its patch changes nothing: a run source does not see variables\n  write ${FILE} in the source" in unseen.out
+        "  its patch changes nothing: the source run does not see variables\n  write ${FILE} in the source"
+        in unseen.out
     )
     assert (seen.code, seen.out) == (0, "shop.ireval.yaml: shop: 1 metric, 1 rule\n")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -19,6 +20,8 @@ from pytest_ireval.plugin_api import Acceptance
 def ask(suite: Suite, today: date, without: Component | None = None) -> tuple[Rankings, ...]:
     """The rankings of a suite, or those without a component; an error of its source is raised here."""
     name, variables = ("", {}) if without is None else (without.name, without.environment)
+    if sys.stderr.isatty():
+        print(f"asking {f'without {name}' if name else 'again with everything on'}", file=sys.stderr)
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         try:
             return pool.submit(ask_here, suite.path, suite.shown, suite.name, today, name, dict(variables)).result()

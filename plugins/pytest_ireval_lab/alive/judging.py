@@ -149,7 +149,10 @@ def judge_component(today: Today, component: Component, rankings: tuple[Rankings
         name=component.name,
         place=_format_place(component),
         verdict=_decide(
-            _is_alive(changed, today.unstable, moves), worse, better, [checks[outcome.id] for outcome in red]
+            _is_alive(changed, today.unstable, (*worse, *better)),
+            worse,
+            better,
+            [checks[outcome.id] for outcome in red],
         ),
         changed=len(changed),
         main=next((move for move in moves if not move.where and move.metric == _name_main_metric(suite)), None),
@@ -186,15 +189,15 @@ def _decide(is_alive: bool, worse: Sequence[Move], better: Sequence[Move], guard
 
 
 def _is_alive(changed: frozenset[str], unstable: frozenset[str], moves: Sequence[Move]) -> bool:
-    """Tell whether rankings, or means over all queries, differ by more than between two askings with everything on.
+    """Tell whether rankings differ by more than between two askings with everything on, or a mean over all queries did.
 
-    Of the queries, those that differ only once are compared by a sign test.
+    Of the queries, those that differ only once are compared by a sign test; ``moves`` are beyond noise already.
     """
     if not unstable:
         return bool(changed)
     by_patch, by_noise = len(changed - unstable), len(unstable - changed)
     exceeds = heads_at_most(by_noise, by_patch + by_noise) <= CHANCE
-    return exceeds or any(move.gain for move in moves if not move.where)
+    return exceeds or any(not move.where for move in moves)
 
 
 def _doubt_death(component: Component) -> str:

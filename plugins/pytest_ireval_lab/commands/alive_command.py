@@ -45,8 +45,9 @@ def _read_fail_on(_context: click.Context, _parameter: click.Parameter, text: st
     "--fail-on",
     default="",
     metavar="VERDICTS",
+    show_default=False,
     callback=_read_fail_on,
-    help="Verdicts that make the exit code 1, as dead,unguarded.",
+    help="Verdicts that make the exit code 1, as dead,unguarded; none by default.",
 )
 @click.option(
     "--format", "form", default="table", type=click.Choice(["table", "markdown", "json"]), help="The output format."
@@ -89,7 +90,7 @@ def command(context: click.Context, suite: Path, fail_on: tuple[str, ...], form:
 
 
 def _make_plain(proof: ProofOfLife) -> dict[str, Any]:
-    plain = asdict(proof)
+    plain = {**asdict(proof), "notes": [*_list_notes(proof)]}
     for component, each in zip(plain["components"], proof.components, strict=True):
         component["sentence"] = describe_component(each, proof)
     return plain
