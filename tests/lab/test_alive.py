@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from suite_files import write_judgments, write_queries, write_rankings, write_suite
@@ -307,18 +306,3 @@ def test_markdown_has_the_rule_to_paste_as_yaml(ireval, folder):
 
     assert "| lost | unguarded | 3 of 20 | 1.0000 | 0.8500 |" in printed.out
     assert "```yaml\n- no_regression: {metric: nDCG@3, where: {segment: tail}" in printed.out
-
-
-def test_the_example_has_a_component_of_each_kind(ireval, monkeypatch):
-    monkeypatch.chdir(Path(__file__).parents[2] / "examples" / "components")
-    monkeypatch.setattr(judging, "ask", asking.ask)
-
-    printed = ireval("alive", "shop.ireval.yaml", "--fail-on", "unguarded")
-
-    assert printed.code == 1
-    assert [line.split()[:2] for line in printed.out.splitlines()[3:7]] == [
-        ["synonyms", "guarded"],
-        ["popularity", "unguarded"],
-        ["plurals", "harmful"],
-        ["stop_words", "dead"],
-    ]

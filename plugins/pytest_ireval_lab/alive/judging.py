@@ -45,8 +45,7 @@ from pytest_ireval.plugin_api import Problem, Registry, format_count, heads_at_m
 from pytest_ireval_lab.alive.asking import ask
 from pytest_ireval_lab.alive.proposing import propose_rule
 from pytest_ireval_lab.alive.results import ComponentResult, Guard, Move, ProofOfLife, Verdict
-from pytest_ireval_lab.self_test.damage import MOST_VALUES
-from pytest_ireval_lab.self_test.rehearsal import RED, Bars, no_bars
+from pytest_ireval_lab.self_test.rehearsal import RED, Bars, list_columns_of_slices, no_bars
 
 SMALL = 0.01
 """A figure that moves by a smaller share got neither better nor worse."""
@@ -139,7 +138,8 @@ def judge_component(today: Today, component: Component, rankings: tuple[Rankings
     side = score_rankings(today.scores.collection, rankings, f"the rankings without {component.name}").side
     changed = _find_changed(today.scores.current.rankings, side.rankings, suite.depth)
     without = today.scores.replace_current(side)
-    moves = sorted(_list_moves(today, side), key=lambda move: (move.queries < FEWEST, move.gain))
+    metrics = _list_quality_metrics(suite)
+    moves = sorted(_list_moves(today, side, metrics), key=lambda move: (move.queries < FEWEST, move.gain))
     worse = [move for move in moves if move.gain < -SMALL]
     better = [move for move in moves if move.gain > SMALL]
     checks = {check.id: check for check in today.checks}
@@ -155,7 +155,7 @@ def judge_component(today: Today, component: Component, rankings: tuple[Rankings
             [checks[outcome.id] for outcome in red],
         ),
         changed=len(changed),
-        main=next((move for move in moves if not move.where and move.metric == _name_main_metric(suite)), None),
+        main=next((move for move in moves if not move.where and move.metric == str(metrics[0])), None),
         largest=worse[0] if worse else max(better, key=lambda move: (move.queries >= FEWEST, move.gain), default=None),
         guards=tuple(Guard(outcome.id, str(checks[outcome.id].slice), outcome.headline) for outcome in red),
         warnings=tuple(outcome.id for outcome in outcomes if outcome.warning and outcome.id not in today.warned),
@@ -220,8 +220,8 @@ def _doubt_loss(without: Scores, move: Move) -> str:
     return "" if sign * gain < 0 else "judged documents alone show no loss: it may be that of unjudged documents"
 
 
-def _list_moves(today: Today, side: Side) -> Iterator[Move]:
-    for metric in _list_quality_metrics(today.scores.collection.suite):
+def _list_moves(today: Today, side: Side, metrics: Sequence[Metric]) -> Iterator[Move]:
+    for metric in metrics:
         name = str(metric)
         if not (today.scores.current.has_values(name) and side.has_values(name)):
             continue
@@ -256,15 +256,9 @@ def _list_quality_metrics(suite: Suite) -> list[Metric]:
     ]
 
 
-def _name_main_metric(suite: Suite) -> str:
-    return next(map(str, _list_quality_metrics(suite)), "")
-
-
 def _list_slices(scores: Scores) -> list[tuple[Slice, Mask]]:
     """All queries, and the slices of each column with few values."""
     population = scores.population
-    columns = population.queries.composed
-    few = [name for name, values in columns.items() if 1 < len(set(values)) <= MOST_VALUES]
-    named = [name for name in few if name != scores.collection.suite.weight]
-    slices = [WHOLE, *(part for name in named for part in WHOLE.split(population.queries, name))]
+    columns = list_columns_of_slices(scores)
+    slices = [WHOLE, *(part for name in columns for part in WHOLE.split(population.queries, name))]
     return [(each, population.mask(each)) for each in slices]

@@ -25,13 +25,19 @@ from pytest_ireval.gate_api import (
     take_documents,
 )
 from pytest_ireval.plugin_api import SILENT, Progress
-from pytest_ireval_lab.self_test.rehearsal import Rehearsal, choose_lowest, draw_numbers, list_red, make_urn, mix_scores
+from pytest_ireval_lab.self_test.rehearsal import (
+    Rehearsal,
+    choose_lowest,
+    draw_numbers,
+    list_columns_of_slices,
+    list_red,
+    make_urn,
+    mix_scores,
+)
 from pytest_ireval_lab.self_test.results import HarmlessChange, Level, NoticedDamage
 
 LEFT = 5
 """The documents that are left of a ranking that is cut."""
-MOST_VALUES = 20
-"""A column with more values is not taken for slices."""
 MOST_SLICES = 12
 """The most slices that are emptied, one after the other; the smallest ones, which go unnoticed first."""
 
@@ -80,11 +86,8 @@ def _list_slices(rehearsal: Rehearsal) -> list[Slice]:
     """Slices by the columns that rules name, or else by all columns with few values. The smallest come first."""
     population, suite = rehearsal.scores.population, rehearsal.scores.collection.suite
     named = [name for asked in suite.rules for name in (*asked.options.where, asked.options.per) if name]
-    columns = population.queries.composed
-    few = [name for name, values in columns.items() if name != suite.weight and 1 < len(set(values)) <= MOST_VALUES]
-    found = [
-        part for name in sorted(set(named) & set(columns) or set(few)) for part in WHOLE.split(population.queries, name)
-    ]
+    names = set(named) & set(population.queries.composed) or set(list_columns_of_slices(rehearsal.scores))
+    found = [part for name in sorted(names) for part in WHOLE.split(population.queries, name)]
     sizes = {each: int(np.count_nonzero(population.mask(each))) for each in found}
     return sorted((each for each in found if sizes[each]), key=lambda each: (sizes[each], str(each)))[:MOST_SLICES]
 

@@ -31,6 +31,9 @@ RED = ("fail", "error")
 """Verdicts that stop a change."""
 
 
+MOST_VALUES = 20
+"""A column with more values is not taken for slices."""
+
 Bars = Callable[[], AbstractContextManager[Progress]]
 """Makes the progress of one piece of work."""
 
@@ -85,6 +88,13 @@ def begin_rehearsal(inputs: Inputs, scores: Scores, checks: Iterable[Check]) -> 
         urn=make_urn(scores.population.queries.ids, seed),
         has_baseline=scores.baseline_side is not None,
     )
+
+
+def list_columns_of_slices(scores: Scores) -> list[str]:
+    """The columns of the queries with few values."""
+    columns = scores.population.queries.composed.items()
+    few = [name for name, values in columns if 1 < len(set(values)) <= MOST_VALUES]
+    return [name for name in few if name != scores.collection.suite.weight]
 
 
 def mix_scores(one: Scores, other: Scores, marked: Mask) -> Scores:
