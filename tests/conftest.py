@@ -5,6 +5,8 @@ import importlib.util
 import os
 import pkgutil
 import signal
+import sysconfig
+from importlib.metadata import PathDistribution
 
 import numpy as np  # noqa: F401 - pytester forgets what an in-process run imported, and NumPy refuses to load twice
 import pytest
@@ -62,9 +64,14 @@ def pytest_cmdline_main(config):
         option.numprocesses, option.dist = "auto", "worksteal"
 
 
-WITHOUT_HYPOTHESIS = "-p no:hypothesispytest -p no:randomly"
-"""For every pytest that a test starts, and for its workers: loading hypothesis takes each as long as our gate, and the
-tests may be run in random order, but not what they start."""
+UNUSED_PLUGINS = (
+    *("hypothesispytest", "randomly", "looponfail"),
+    *("doctest", "faulthandler", "legacypath", "pastebin", "subtests", "unittest"),
+)
+ADDOPTS = " ".join(f"-p no:{plugin}" for plugin in UNUSED_PLUGINS)
+"""For every pytest that a test starts, and for its workers: loading hypothesis takes each as long as our gate, the
+plugins of pytest that have nothing to do with a suite a tenth of it, and the tests may be run in random order, but not
+what they start."""
 
 
 def pytest_runtest_setup(item):
@@ -83,11 +90,35 @@ def no_secrets(monkeypatch):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def started_without_hypothesis():
+def started_without_unused_plugins():
     """What tests start with ``subprocess``."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTEST_ADDOPTS", WITHOUT_HYPOTHESIS)
+        patch.setenv("PYTEST_ADDOPTS", ADDOPTS)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def remembered_installation():
+    """What is installed stays as it is: a pytest run in this process need not read all descriptions three times."""
+    folders = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("entry_points", "metadata"):
+            patch.setattr(PathDistribution, name, property(_remember(getattr(PathDistribution, name).fget, folders)))
+        yield
+
+
+def _remember(read, folders):
+    known = {}
+
+    def read_once(distribution):
+        place = str(distribution._path)
+        if not place.startswith(folders):  # made by a test
+            return read(distribution)
+        if place not in known:
+            known[place] = read(distribution)
+        return known[place]
+
+    return read_once
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -100,7 +131,7 @@ def frozen():
 @pytest.fixture
 def pytester(pytester, monkeypatch):
     """As pytest has it; it takes away what stands in the environment."""
-    monkeypatch.setenv("PYTEST_ADDOPTS", WITHOUT_HYPOTHESIS)
+    monkeypatch.setenv("PYTEST_ADDOPTS", ADDOPTS)
     return pytester
 
 
