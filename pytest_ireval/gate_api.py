@@ -13,6 +13,7 @@ from pytest_ireval.gate.apply import correct_p_values, prepare_checks
 from pytest_ireval.gate.comparison import ComparedSides, ScoredReference
 from pytest_ireval.gate.components import find_idle_components, switch_off
 from pytest_ireval.gate.fetching import read_rankings_file
+from pytest_ireval.gate.kept_run import CheckedAgain, KeptRun, open_kept_run
 from pytest_ireval.gate.noise import list_repeated_metrics, measure_noise, measure_spread, measure_weighted_noise
 from pytest_ireval.gate.planning import Check, RuleCheck, plan_checks, select_rule_checks
 from pytest_ireval.gate.rank import rank_suite
@@ -33,10 +34,12 @@ __all__ = [
     "TIE",
     "WHOLE",
     "Check",
+    "CheckedAgain",
     "ComparedSides",
     "Component",
     "Floats",
     "Ids",
+    "KeptRun",
     "Mask",
     "RuleCheck",
     "ScoredReference",
@@ -62,6 +65,7 @@ __all__ = [
     "noise_floor",
     "noise_share",
     "number_ids",
+    "open_kept_run",
     "plan_checks",
     "prepare_checks",
     "rank_columns",

@@ -28,7 +28,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress, Stopwatch
 from pytest_ireval.report.charts.panels import Curve, CurvePanel, draw_curves
 from pytest_ireval.report.markdown_text import escape_markdown, format_markdown_table
-from pytest_ireval.report.results_file import read_run
+from pytest_ireval.report.results_file import list_report_folders, read_run
 from pytest_ireval.results.comparison import MetricComparison
 from pytest_ireval.results.policies import Grades
 from pytest_ireval.results.run_folder import is_run_folder
@@ -80,6 +80,7 @@ __all__ = [
     "is_run_folder",
     "keep_first_documents",
     "last_lines",
+    "list_report_folders",
     "make_exception_problem",
     "mean_evidence",
     "number_pairs",

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pytest_ireval.baseline.record import Grades
 from pytest_ireval.baseline.text import Damage, build_rankings, collect_answers, unpack
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, Problem
@@ -23,21 +24,20 @@ FILE = "rankings.zip"
 BEFORE = "rankings_before.zip"
 """The file of the run before, while a run goes on and after it."""
 INDEX = "run.json"
-COMPARED = "compared.json.gz"
+CURRENT, VERSUS, GRADES = "current", "versus", "grades"
+"""Parts of a suite: the rankings of now, those of another commit in place of the baseline, and the grades."""
 FORMAT = 1
 LARGEST = 4 << 30
 """The most bytes of a file in it; a larger one was made to fill the memory."""
 
 
 class KeptRankings(NamedTuple):
-    """The rankings of one suite, and the inputs they were judged by. Plain data: a worker hands it over."""
+    """All rankings that a suite was judged by, and its other inputs. Plain data: a worker hands it over."""
 
     name: str
-    packed: bytes
-    """A JSON object of each query's documents and scores, by gzip."""
+    packed: Mapping[str, bytes]
+    """By the name of a side, its answers in JSON, by gzip; and the grades."""
     record: Mapping[str, Any]
-    compared: bytes = b""
-    """Of another commit that was compared with in place of the baseline: the same; empty without one."""
 
 
 class LastRun(NamedTuple):
@@ -46,10 +46,21 @@ class LastRun(NamedTuple):
     date: str
     commit: str
     dirty: bool
-    rankings: Rankings
+    sides: Mapping[str, tuple[Rankings, ...]]
+    """The askings of each side."""
     record: Mapping[str, Any]
-    compared: Rankings | None = None
-    """The rankings of another commit that was compared with in place of the baseline."""
+    grades: Grades | None = None
+    """Those of the run, by the names of its file; None where they are too many to keep."""
+
+    @property
+    def rankings(self) -> Rankings:
+        """The current rankings, of the first asking."""
+        return self.sides[CURRENT][0]
+
+    @property
+    def compared(self) -> Rankings | None:
+        """The rankings of another commit that was compared with in place of the baseline."""
+        return self.sides[VERSUS][0] if VERSUS in self.sides else None
 
     def __str__(self) -> str:
         at = f" at {self.commit[:10]}" if self.commit else ""
@@ -58,39 +69,47 @@ class LastRun(NamedTuple):
 
 def pack_rankings(
     name: str,
-    rankings: Rankings,
+    sides: Mapping[str, Sequence[Rankings]],
     depth: int,
     record: Mapping[str, Any],
     *,
     scored: bool,
-    compared: Rankings | None = None,
+    grades: Grades | None = None,
 ) -> KeptRankings:
     """The first ``depth`` documents of each query of a suite, with their scores if these are ``scored``."""
+    packed = {side: _pack([_list_answers(each, depth, scored=scored) for each in sides[side]]) for side in sides}
+    return KeptRankings(name, packed if grades is None else {**packed, GRADES: _pack(grades)}, record)
+
+
+def _list_answers(rankings: Rankings, depth: int, *, scored: bool) -> dict[str, Any]:
     more = np.flatnonzero(rankings.retrieved > np.diff(rankings.first)).tolist()
-    retrieved = {rankings.queries[i]: int(rankings.retrieved[i]) for i in more}
-    packed = _pack_answers(rankings, depth, scored=scored)
-    packed_compared = b"" if compared is None else _pack_answers(compared, depth, scored=scored)
-    return KeptRankings(name, packed, {**record, "depth": depth, "retrieved": retrieved}, packed_compared)
+    return {
+        "answers": collect_answers(rankings, depth, scored=scored),
+        "retrieved": {rankings.queries[i]: int(rankings.retrieved[i]) for i in more},
+        "timings": rankings.timings,
+        "fields": rankings.fields,
+    }
 
 
-def _pack_answers(rankings: Rankings, depth: int, *, scored: bool) -> bytes:
-    text = json.dumps(collect_answers(rankings, depth, scored=scored), ensure_ascii=False).encode()
-    return gzip.compress(text, compresslevel=1, mtime=0)
+def _pack(content: Any) -> bytes:
+    return gzip.compress(json.dumps(content, ensure_ascii=False).encode(), compresslevel=1, mtime=0)
 
 
 def pack_run(run: RunResult, kept: Sequence[KeptRankings]) -> bytes:
     """The file of a run; nothing where no suite has rankings. The same bytes for the same content."""
     if not kept:
         return b""
-    suites = [{"name": each.name, "file": f"{number}.json.gz", **each.record} for number, each in enumerate(kept)]
+    suites = [
+        {"name": each.name, "files": {part: f"{number}.{part}.json.gz" for part in each.packed}, **each.record}
+        for number, each in enumerate(kept)
+    ]
     index = {"format": FORMAT, "date": run.date, "commit": run.commit, "dirty": run.dirty, "suites": suites}
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", compresslevel=1) as file:
         file.writestr(zipfile.ZipInfo(INDEX), json.dumps(index, sort_keys=True), zipfile.ZIP_DEFLATED)
         for number, each in enumerate(kept):
-            file.writestr(zipfile.ZipInfo(f"{number}.json.gz"), each.packed)
-            if each.compared:
-                file.writestr(zipfile.ZipInfo(f"{number}.{COMPARED}"), each.compared)
+            for part, packed in each.packed.items():
+                file.writestr(zipfile.ZipInfo(f"{number}.{part}.json.gz"), packed)
     return content.getvalue()
 
 
@@ -118,21 +137,24 @@ def _read_archive(path: Path, file: zipfile.ZipFile, suite: str) -> LastRun | No
         raise InputError(Problem(complaint, str(path), (), "ask the source: --ask"))
     for record in index["suites"]:
         if record["name"] == suite:
-            rankings = build_rankings(_read_answers(file, record["file"]), record["source"])
-            counts = zip(rankings.queries, rankings.retrieved.tolist(), strict=True)
-            retrieved = [record["retrieved"].get(query, count) for query, count in counts]
-            rankings = replace(rankings, retrieved=np.array(retrieved, np.int64))
-            compared = None
-            if record.get("versus"):
-                name = record["file"].replace("json.gz", COMPARED)
-                compared = build_rankings(_read_answers(file, name), record["versus"])
-            return LastRun(str(index["date"]), str(index["commit"]), bool(index["dirty"]), rankings, record, compared)
+            parts = {part: json.loads(unpack(_read_content(file, name))) for part, name in record["files"].items()}
+            grades = parts.pop(GRADES, None)
+            origins = {CURRENT: record["source"], VERSUS: record.get("versus", VERSUS)}
+            sides = {
+                side: tuple(_read_answers(each, origins.get(side, side)) for each in askings)
+                for side, askings in parts.items()
+            }
+            return LastRun(str(index["date"]), str(index["commit"]), bool(index["dirty"]), sides, record, grades)
     return None
 
 
-def _read_answers(file: zipfile.ZipFile, name: str) -> Mapping[str, Any]:
-    answers: Mapping[str, Any] = json.loads(unpack(_read_content(file, name)))
-    return answers
+def _read_answers(asking: Mapping[str, Any], origin: str) -> Rankings:
+    rankings = build_rankings(asking["answers"], origin)
+    counts = zip(rankings.queries, rankings.retrieved.tolist(), strict=True)
+    retrieved = [asking["retrieved"].get(query, count) for query, count in counts]
+    return replace(
+        rankings, retrieved=np.array(retrieved, np.int64), timings=asking["timings"], fields=asking["fields"]
+    )
 
 
 def _read_content(file: zipfile.ZipFile, name: str) -> bytes:

@@ -251,9 +251,9 @@ def _collect_sides(
     suite: Suite, registry: Registry, progress: Progress, metric: Metric, *, ask: bool, report: Path | None
 ) -> _Sides:
     """The rankings of the last run, if there is one and it still fits; else those that the source returns now."""
-    unkept = sorted(metric.needs & {"fields", "timings"})
+    unkept = [] if metric in suite.metrics else sorted(metric.needs & {"fields", "timings"})
     if ask or unkept:
-        why_asked = "" if ask else f"; a run keeps no {unkept[0]}"
+        why_asked = "" if ask else f"; a run keeps no {unkept[0]} for it"
         return _ask_source(suite, registry, progress, f"what the source returns now{why_asked}")
     run = _find_last_run(suite, report)
     if run is None:

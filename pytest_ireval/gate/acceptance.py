@@ -147,6 +147,8 @@ def _make_baseline(inputs: Inputs, scores: Scores) -> Baseline | None:
 
 def _collect_fields(suite: Suite, rankings: Sequence[Rankings]) -> dict[str, dict[str, Any]]:
     """The fields that metrics use, of the documents that are kept."""
+    if not any("fields" in metric.needs for metric in suite.metrics):
+        return {}
     known, uses = rankings[0].fields or {}, find_used_fields(suite)
     ranked = {document for each in rankings for document in keep_first_documents(each, suite.depth).documents.texts()}
     found = ((each, known[each].items()) for each in ranked & known.keys())

@@ -144,7 +144,7 @@ def collect_inputs(
         source=search.source,
         missing_queries=missing,
         stored=stored,
-        anchor=read_stored_reference(suite, anchor_name(suite.name)) if _compares_with_anchor(suite) else None,
+        anchor=read_anchor(suite),
         others=others,
         merge_base=None if base is None else read_merge_base_baseline(suite, base, stored.baseline),
         fingerprints=compute_fingerprints(collection, search.source, judgment_prints),
@@ -179,17 +179,19 @@ def read_stored_reference(suite: Suite, name: str) -> StoredReference:
     return StoredReference(deleted=find_committed_baseline(suite.baselines, name))
 
 
-def _compares_with_anchor(suite: Suite) -> bool:
-    return any(rule.traits.reference.anchored for rule in suite.rules)
+def read_anchor(suite: Suite) -> StoredReference | None:
+    """Read the anchor; None where no rule compares with it."""
+    compares = any(rule.traits.reference.anchored for rule in suite.rules)
+    return read_stored_reference(suite, anchor_name(suite.name)) if compares else None
 
 
-def _fetch_other_references(collection: Collection, progress: Progress) -> Iterator[OtherReference]:
-    """Fetch the sources that rules compare with; rules that name the same source share its answer.
+def list_other_sources(suite: Suite) -> list[tuple[SourceSpec, tuple[int, ...]]]:
+    """The sources that rules compare with, and the indexes of these rules; equal ones are shared.
 
     Two sources may differ in nothing but an option that no report shows, such as a header.
     """
     rules_by_source: list[tuple[SourceSpec, list[int]]] = []
-    for rule in collection.suite.rules:
+    for rule in suite.rules:
         source = rule.traits.reference.source
         if source is None:
             continue
@@ -199,13 +201,18 @@ def _fetch_other_references(collection: Collection, progress: Progress) -> Itera
                 break
         else:
             rules_by_source.append((source, [rule.index]))
-    for number, (source, rule_indexes) in enumerate(rules_by_source, 1):
+    return [(source, tuple(rule_indexes)) for source, rule_indexes in rules_by_source]
+
+
+def _fetch_other_references(collection: Collection, progress: Progress) -> Iterator[OtherReference]:
+    """Fetch the sources that rules compare with."""
+    for number, (source, rule_indexes) in enumerate(list_other_sources(collection.suite), 1):
         try:
             answer = fetch_rankings(source, collection, progress, reference=number)
         except IrevalError as error:
-            yield OtherReference(source, tuple(rule_indexes), problem=error)
+            yield OtherReference(source, rule_indexes, problem=error)
         else:
-            yield OtherReference(source, tuple(rule_indexes), answer)
+            yield OtherReference(source, rule_indexes, answer)
 
 
 def _may_be_unstable(suite: Suite, source: SourceSpec, stored: StoredReference) -> bool:

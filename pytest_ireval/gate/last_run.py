@@ -7,30 +7,50 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_ireval.baseline.fingerprints import fingerprint, fingerprint_rankings, fingerprint_text
-from pytest_ireval.baseline.rankings_file import KeptRankings, LastRun, pack_rankings, read_last_run
+from pytest_ireval.baseline.rankings_file import CURRENT, VERSUS, KeptRankings, LastRun, pack_rankings, read_last_run
 from pytest_ireval.baseline.record import Baseline, Fingerprints
 from pytest_ireval.errors import InputError
+from pytest_ireval.gate.acceptance import keep_used_data
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.references import needs_scores
 from pytest_ireval.suite.suite import Suite
 
 
 def keep_rankings(inputs: Inputs) -> KeptRankings:
-    """The rankings of a suite that were scored, of the first asking, and the inputs that they were scored by."""
-    suite, prints = inputs.suite, inputs.fingerprints
+    """All rankings of a suite that were scored, and the inputs that they were scored by."""
+    suite, prints, judged = inputs.suite, inputs.fingerprints, inputs.judgment_prints
     record = {
         "source": inputs.source,
         "suite": _fingerprint_files(suite),
+        "queries": prints.queries,
         "judgments": prints.judgments,
         "policies": prints.policies,
+        "side_files": prints.side_files,
         "baseline": identify_baseline(inputs.stored.baseline),
+        "anchor": identify_baseline(None if inputs.anchor is None else inputs.anchor.baseline),
+        "depth": suite.depth,
     }
-    compared = None
+    sides = {CURRENT: inputs.current.rankings}
     if inputs.versus is not None and inputs.versus.baseline is not None:
-        compared = inputs.versus.baseline.rankings[0]
+        sides[VERSUS] = inputs.versus.baseline.rankings
         record["versus"] = inputs.versus.versus
-    rankings, scored = inputs.current.rankings[0], needs_scores(suite)
-    return pack_rankings(suite.name, rankings, suite.depth, record, scored=scored, compared=compared)
+    for number, other in enumerate(inputs.others, 1):
+        if other.answer is not None:
+            sides[name_reference(number)] = other.answer.rankings
+    used = {side: keep_used_data(suite, askings) for side, askings in sides.items()}
+    return pack_rankings(
+        suite.name,
+        used,
+        suite.depth,
+        record,
+        scored=needs_scores(suite),
+        grades=None if judged is None else judged.grades,
+    )
+
+
+def name_reference(number: int) -> str:
+    """The part with the rankings of one of the sources that rules compare with."""
+    return f"reference-{number}"
 
 
 def list_changed_inputs(run: LastRun, suite: Suite, now: Fingerprints) -> Iterator[str]:
@@ -64,4 +84,5 @@ def identify_baseline(stored: Baseline | None) -> str:
 
 
 def _fingerprint_files(suite: Suite) -> str:
-    return fingerprint(b"\0".join(path.read_bytes() for path in suite.files or (suite.path,)))
+    # A checkout on Windows may have other line ends than that of a job.
+    return fingerprint(b"\0".join(path.read_bytes() for path in suite.files or (suite.path,)).replace(b"\r\n", b"\n"))

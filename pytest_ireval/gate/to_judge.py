@@ -63,7 +63,7 @@ def advise_judging(
         return JudgingAdvice(tuple(renamed))
     if any(cause.is_most and not cause.locates for cause in causes):
         return JudgingAdvice(tuple(outcomes))
-    effects = {check.id: _find_possible_effect(check, scores) for check in depending}
+    effects = {check.id: find_possible_effect(check, scores) for check in depending}
     listed = [document for effect in effects.values() if effect is not None for document in effect.documents]
     with_facts = tuple(_add_facts(outcome, effects.get(outcome.id)) for outcome in outcomes)
     return JudgingAdvice(with_facts, _choose_most_influential(listed))
@@ -98,7 +98,7 @@ def _report_renamed_ids(outcome: Outcome) -> Outcome:
     return replace(outcome, sentence=sentence, facts=facts)
 
 
-def _find_possible_effect(check: RuleCheck, scores: Scores) -> PossibleEffect | None:
+def find_possible_effect(check: RuleCheck, scores: Scores) -> PossibleEffect | None:
     """The possible effect on a check; None where no unjudged document matters."""
     context = make_context(check, scores)
     found = None if context is None else context.unjudged_effect()

@@ -24,8 +24,8 @@ class CheckedSuite(NamedTuple):
     tree: Keys
     name: str
     """With the values of a matrix."""
-    at_base: bool
-    """True for a suite of an earlier commit, whose files may be gone."""
+    asks_source: bool
+    """False for a suite of an earlier commit or run, whose rankings may be gone."""
 
     def problem_of_rule(self, number: int, complaint: str, *keys: str) -> Problem:
         """A problem of a rule, or of one of its keys, at the line of the rule."""
@@ -133,7 +133,7 @@ def _check_files(suite: CheckedSuite) -> Iterator[Problem]:
     paths = paths if isinstance(paths, tuple) else (paths,)
     key = next(key for key in suite.tree["source"] if key.rpartition(":")[2] == source.kind.name)
     written = suite.tree["source"][key]
-    for number, path in enumerate(() if suite.at_base else paths):
+    for number, path in enumerate(paths if suite.asks_source else ()):
         text = written[number] if isinstance(written, Items) else written
         if isinstance(path, Path) and not glob.has_magic(str(text)) and not os.path.exists(path):
             yield problem_at(suite.tree, ("source", key, number), f"no such file: {text}", RELATIVE)

@@ -43,18 +43,20 @@ def load_suites(
     environment: Mapping[str, str] = os.environ,
     shown: str | None = None,
     contents: Contents | None = None,
+    asks_source: bool = True,
 ) -> tuple[Suite, ...]:
     """The suites of a file: one, or several if it has a matrix. Raises SuiteError with all its mistakes.
 
     Names are looked up in ``registry``; unless given, in what is installed. ``shown`` is the file as messages show it.
     ``contents`` returns the content of YAML files, unless they are to be read from the disk.
+    Files of the source must exist, unless nobody ``asks_source``.
     """
     registry = registry if registry is not None else installed_registry()
     merged = gather_keys(Path(os.path.abspath(path)), environment, shown, contents=contents)
     suites = []
     if merged.whole and _is_suite(merged):
         for values in combine_values(merged.tree, merged.problems):
-            suites += _read_suite(merged, values, registry, contents)
+            suites += _read_suite(merged, values, registry, contents, asks_source=asks_source and contents is None)
     if merged.problems:
         raise SuiteError(*_sort_problems(merged))
     return tuple(suites)
@@ -116,7 +118,7 @@ def _is_suite(merged: MergedKeys) -> bool:
 
 
 def _read_suite(
-    merged: MergedKeys, values: Mapping[str, str], registry: Registry, contents: Contents | None
+    merged: MergedKeys, values: Mapping[str, str], registry: Registry, contents: Contents | None, *, asks_source: bool
 ) -> list[Suite]:
     """The suite with these values of the matrix; none if it is wrong, and problems are added to those of ``merged``."""
     own = {key: value for key, value in merged.tree.items() if key not in ("extends", "matrix")}
@@ -135,7 +137,7 @@ def _read_suite(
         merged.problems += translate_errors(error, tree, SuiteKeys, in_dialect)
         return []
     name = name_suite(merged.tree["suite"], settings.suite, values)
-    merged.problems += find_contradictions(CheckedSuite(settings, tree, name, at_base=contents is not None))
+    merged.problems += find_contradictions(CheckedSuite(settings, tree, name, asks_source=asks_source))
     suite = _make_suite(settings, tree, name, values, merged)
     return [replace(suite, components=tuple(read_components(tree, in_dialect, context, merged.problems)))]
 

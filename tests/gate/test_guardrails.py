@@ -250,8 +250,9 @@ rules: [{threshold: {Needy: ">= 1"}}]
 def test_why_explains_a_value_of_the_suite(log, ireval, monkeypatch):
     log.filtered = False
     log.write()
+    log.run()
     monkeypatch.chdir(log.path)
     shown = ireval("why", SHARE, "--suite", "log.ireval.yaml", "--query", "q0002").out
 
-    assert "what the source returns now; a run keeps no fields" in shown
+    assert "the rankings of the run of" in shown
     assert f"{SHARE} = 2 / 10 = 0.2000" in shown

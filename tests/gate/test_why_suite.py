@@ -144,11 +144,12 @@ def test_a_file_that_is_damaged_is_told_with_what_to_do(red_shop, ireval):
         assert "is damaged: these are not the rankings of a run" in result.err
         assert "--ask" in result.err
     with zipfile.ZipFile(io.BytesIO(whole)) as kept:
-        index, text = (kept.read(name) for name in kept.namelist())
+        parts = {name: kept.read(name) for name in kept.namelist()}
+    text = parts["0.current.json.gz"]
     for content in (b"", text[:-9], gzip.compress(b"# another text"), text + b"more"):
         with zipfile.ZipFile(file, "w") as made:
-            made.writestr("run.json", index)
-            made.writestr("0.json.gz", content)
+            for name, part in {**parts, "0.current.json.gz": content}.items():
+                made.writestr(name, part)
         assert "is damaged: these are not the rankings of a run" in ireval(*WHY).err
     with zipfile.ZipFile(file, "w") as made:
         made.writestr("run.json", '{"format": 2}')

@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_ireval import load_registry, load_suites
+from pytest_ireval.gate_api import open_kept_run
+from pytest_ireval.plugin_api import read_run
+
 HERE = Path(__file__).parent
 SUITES, EXPECTED, TEXTS, BRANCHES = (HERE / name for name in ("suites", "expected", "texts", "branches"))
 NAMES = sorted(each.parent.name for each in SUITES.glob("*/suite.ireval.yaml"))
@@ -68,6 +72,20 @@ def run_copied(name, pytester, *options):
     summary = (report / "summary.md").read_text(encoding="utf-8")
     here = str(pytester.path)
     return int(ran.ret), results, _plain("\n".join(ran.outlines) + "\n", here), _plain(summary, here)
+
+
+def list_unrepeatable(folder):
+    """The checks of a run that have another verdict when its kept rankings are checked again; no source is asked."""
+    report = folder / "report"
+    run = read_run(report)
+    suites = [each for each in run.suites if not each.error]
+    found = []
+    for result in suites:
+        path = folder / result.path
+        registry = load_registry(path)
+        suite = next(each for each in load_suites(path, registry) if each.name == result.name)
+        found += open_kept_run(suite, registry, result, report / "rankings.zip").unrepeatable
+    return found
 
 
 def compare_with_recorded(given, config):

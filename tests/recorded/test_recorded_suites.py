@@ -13,6 +13,7 @@ from recording import (
     TEXTS,
     compare_with_recorded,
     copy_suite,
+    list_unrepeatable,
     pick_facts,
     run_copied,
     set_environment,
@@ -35,6 +36,7 @@ def test_a_suite_gives_what_was_recorded(name, pytester, monkeypatch, request):
     if any(wanted) or name in READ_HERE:
         given |= {TEXTS / f"{name}.terminal.txt": terminal, TEXTS / f"{name}.summary.md": summary}
     compare_with_recorded(given, request.config)
+    assert list_unrepeatable(pytester.path) == []  # judged again from the kept rankings, a run says the same
 
 
 def test_every_recording_belongs_to_a_suite():
