@@ -142,7 +142,7 @@ def _clean_text(text: str) -> str:
 
 
 @contextmanager
-def _lock_folder(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path) -> Iterator[None]:
     """No other process judges into a file of this folder meanwhile."""
     if sys.platform == "win32":
         import msvcrt
@@ -165,6 +165,14 @@ def _lock_folder(folder: Path) -> Iterator[None]:
             yield
         finally:
             os.close(descriptor)
+
+
+def read_stamp(path: Path) -> tuple[int, ...]:
+    """What changes if the file is written: its time, size and number; empty without a file."""
+    if not path.exists():
+        return ()
+    stat = path.stat()
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
 class JudgmentFile:
@@ -196,7 +204,7 @@ class JudgmentFile:
 
     def put(self, changes: Mapping[Pair, Row | None], seen: str | None = None) -> bool:
         """Add, replace or (None) remove judgments of this judge; False if a grade is not the one that was ``seen``."""
-        with self.lock, _lock_folder(self.path.absolute().parent):
+        with self.lock, lock_folder(self.path.absolute().parent):
             self._refresh()
             if seen is not None and any(self._rows.get(pair, {}).get("grade", "") != seen for pair in changes):
                 return False
@@ -209,17 +217,11 @@ class JudgmentFile:
             names = [name for name in COLUMNS if name in used or name in ALWAYS]
             names += dict.fromkeys(name for row in rows.values() for name in row if name not in COLUMNS)
             write_table(names, [[row.get(name, "") for name in names] for row in rows.values()], self.path)
-            self._rows, self._stamp = rows, self._stamp_now()
+            self._rows, self._stamp = rows, read_stamp(self.path)
             return True
 
-    def _stamp_now(self) -> tuple[int, ...]:
-        if not self.path.exists():
-            return ()
-        stat = self.path.stat()
-        return stat.st_mtime_ns, stat.st_size, stat.st_ino
-
     def _refresh(self) -> None:
-        stamp = self._stamp_now()
+        stamp = read_stamp(self.path)
         if stamp == self._stamp:
             return
         rows: dict[Pair | int, Row] = {}

@@ -105,7 +105,7 @@ def _suggest_for_doubtful(run: RunResult, doubtful: Sequence[_Finding]) -> str:
     if not any(outcome.warning for _, outcome in doubtful):
         return ""
     if any(suite.to_judge for suite in run.suites):
-        return "judge the documents in to_judge.tsv, and run again."
+        return "judge the documents that decide: ireval judge --last, or --run FOLDER for a report from CI."
     return "look at the inconclusive checks before the change lands."
 
 

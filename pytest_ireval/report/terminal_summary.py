@@ -235,7 +235,10 @@ def _list_suite_notes(suite: SuiteResult) -> Iterator[str]:
     if suite.to_judge:
         documents = format_count(len(suite.to_judge), "unjudged document")
         it = "it" if len(suite.to_judge) == 1 else "them"
-        yield f"grades for {documents} could change red or inconclusive checks: judge {it} first (to_judge.tsv)"
+        yield (
+            f"grades for {documents} could change red or inconclusive checks: ireval judge --last opens {it} "
+            "(--run FOLDER for a report from CI)"
+        )
     yield from _list_slices_to_look_at(suite)
 
 

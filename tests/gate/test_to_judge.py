@@ -43,7 +43,7 @@ def test_the_table_says_what_to_judge_and_what_it_would_move(unjudged_shop):
     assert second["document"] == "q09-new"
     result.stdout.fnmatch_lines(
         [
-            "*grades for 2 unjudged documents could change red or inconclusive checks: judge them first*",
+            "*grades for 2 unjudged documents could change red or inconclusive checks: ireval judge --last*",
             "written: ireval-report/to_judge.tsv",
         ]
     )

@@ -165,7 +165,9 @@ def test_what_would_have_failed_but_for_unjudged_documents_is_never_called_safe(
 
     assert "Safe to land" not in look + judge
     assert "**Next**: look at the inconclusive checks before the change lands." in look
-    assert "**Next**: judge the documents in to_judge.tsv, and run again" in judge.replace("\u200b", "")
+    assert "**Next**: judge the documents that decide: ireval judge --last, or --run FOLDER" in judge.replace(
+        "\u200b", ""
+    )
 
 
 def test_what_was_accepted_did_not_pass_and_a_first_baseline_is_against_nothing():

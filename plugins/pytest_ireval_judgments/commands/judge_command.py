@@ -66,7 +66,15 @@ def _find_scale(pool: ReadPool) -> dict[int, str]:
 
 
 @click.command(name="judge", context_settings={"show_default": True})
-@click.argument("pool", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("pool", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--last", is_flag=True, help="Judge what the last run asks for, into the judgments of its suite.")
+@click.option(
+    "--run",
+    "folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The same for the run whose report is in this folder, such as an artifact of CI.",
+)
+@click.option("--suite", metavar="NAME", help="With --last or --run: one of several suites.")
 @click.option(
     "--to",
     "target",
@@ -111,7 +119,10 @@ def _find_scale(pool: ReadPool) -> dict[int, str]:
 @sheet_format
 @format_options("judgments")
 def command(
-    pool: Path,
+    pool: Path | None,
+    last: bool,
+    folder: Path | None,
+    suite: str | None,
     target: Path | None,
     judge: str | None,
     guideline: str,
@@ -124,12 +135,24 @@ def command(
 ) -> None:
     """Judge the documents of POOL, which ireval pool wrote, or of to_judge.tsv.
 
+    With --last, judge the documents on which the verdicts of the last run depend. The grades go to the judgments of the
+    suite, and the page shows the verdicts with them.
+
     A page opens in the browser. It is served to this machine only. Each grade is saved at once, with judge, date and
     guideline. With --with a program judges instead, if it agrees with humans (--calibrate).
     """
     given = [name for key, name in ONLY_WITH.items() if options[key] is not None and options[key] is not False]
     if program is None and given:
         raise click.UsageError(f"{given[0]} needs --with")
+    if last or folder is not None:
+        if pool or program or target:
+            raise click.UsageError("--last and --run have their own documents and file: give no POOL, --to or --with")
+        _judge_run(folder, suite, judge, guideline, grades, port, browser=not no_browser)
+        return
+    if suite is not None:
+        raise click.UsageError("--suite needs --last or --run")
+    if pool is None:
+        raise click.UsageError("name a POOL, or judge what the last run asks for: --last")
     read = read_pool(pool)
     home = _find_home(pool)
     target = target or _find_started(pool, home, _name_beside(pool, "judgments").name)
@@ -149,6 +172,42 @@ def command(
     file = JudgmentFile(target, _make_file_name(judge or _find_login()))
     rating = Rating(pool.name, read.items, file, row, scale, text, guessed=not known)
     _judge_by_hand(rating, port, browser=not no_browser)
+
+
+def _judge_run(
+    folder: Path | None,
+    suite: str | None,
+    judge: str | None,
+    guideline: str,
+    grades: dict[int, str] | None,
+    port: int,
+    *,
+    browser: bool,
+) -> None:
+    """Judge what a run asks for, and show its verdicts with the grades."""
+    from pytest_ireval_judgments.commands.rating_page import Rating
+    from pytest_ireval_judgments.kept_runs import Verdicts, list_items, open_grade_lines, open_run, summarize
+
+    run = open_run(folder, suite)
+    scale = _read_scale(run.result.grades) or grades
+    if scale is None:
+        raise click.UsageError("the grades of the suite are not single digits: give --grades, such as 0-3")
+    if grades and set(grades) != set(scale):
+        raise click.UsageError(f"--grades are those of the suite: {run.result.grades}")
+    file = open_grade_lines(run, _make_file_name(judge or _find_login()))
+    text, version = _read_guideline(guideline)
+    items = list_items(run, file)
+    click.echo(f"{run.suite.name}: {run.last}")
+    if run.added:
+        click.echo(f"{format_count(run.added, 'judgment')} added since the run: they count")
+    for unrepeatable in run.unrepeatable:
+        click.echo(f"{unrepeatable} keeps its verdict: it rests on more than the kept rankings")
+    verdicts = Verdicts(run, file)
+    row = {"date": _today().isoformat(), "guideline": version}
+    rating = Rating(run.suite.name, items, file, row, grades or scale, text, verdicts=verdicts)
+    done = len({item.pair for item in items} & file.grades.keys())
+    _serve(rating, port, f"{done} judged already: {file.path}", browser=browser)
+    click.echo("\n".join(["", *summarize(verdicts, len(items))]))
 
 
 def _today() -> date:
@@ -206,21 +265,25 @@ def _read_guideline(said: str) -> tuple[str, str]:
 
 
 def _judge_by_hand(rating: Any, port: int, *, browser: bool) -> None:
-    from pytest_ireval_judgments.commands.rating_page import make_rating_server
-
     pairs = {item.pair for item in rating.items}
     if not pairs:
         raise InputError(Problem("every document has a grade already", rating.pool))
+    done = len(pairs & rating.file.grades.keys())
+    _serve(rating, port, f"{done} judged already by {rating.file.judge}: {rating.file.path}", browser=browser)
+    done = len(pairs & rating.file.grades.keys())  # a grade that is being saved is waited for
+    click.echo(f"\n{done} of {format_count(len(pairs), 'document')} judged by {rating.file.judge}: {rating.file.path}")
+
+
+def _serve(rating: Any, port: int, progress: str, *, browser: bool) -> None:
+    """Serve the page until its button or Ctrl-C ends it."""
+    from pytest_ireval_judgments.commands.rating_page import make_rating_server
+
     try:
         server, address = make_rating_server(rating, port)
     except OSError as error:
         complaint = f"port {port} cannot be used: {error.strerror}"
         raise IrevalError(Problem(complaint, suggestion="without --port any free one is used")) from None
-    done = len(pairs & rating.file.grades.keys())
-    click.echo(
-        f"{format_count(len(pairs), 'document')} to judge, {done} judged already by "
-        f"{rating.file.judge}: {rating.file.path}"
-    )
+    click.echo(f"{format_count(len(rating.items), 'document')} to judge, {progress}")
     click.echo(f"judge at {address} (Ctrl-C ends)")
     sys.stdout.flush()
     if browser:
@@ -233,8 +296,6 @@ def _judge_by_hand(rating: Any, port: int, *, browser: bool) -> None:
         pass
     finally:
         server.server_close()
-    done = len(pairs & rating.file.grades.keys())  # a grade that is being saved is waited for
-    click.echo(f"\n{done} of {format_count(len(pairs), 'document')} judged by {rating.file.judge}: {rating.file.path}")
 
 
 def _judge_by_program(

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from socketserver import BaseServer
-from typing import Any
+from threading import Thread
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 
@@ -20,9 +21,15 @@ from pytest_ireval import IrevalError
 from pytest_ireval.plugin_api import format_inline
 from pytest_ireval_judgments.rating import Item, JudgmentFile, Row, find_next_unjudged
 
+if TYPE_CHECKING:
+    from pytest_ireval_judgments.grade_lines import GradeLines
+    from pytest_ireval_judgments.kept_runs import Verdicts
+
 TEMPLATES = Path(__file__).parents[1] / "templates"
 TITLES = ("title", "name", "headline", "label")
 """Fields that are the title of a document, the first one that it has."""
+VERDICTS, END = "verdicts", "end"
+"""What the page asks for beside items: the verdicts of the run, and the end of the command."""
 LARGEST = 10_000
 """Bytes of a request; a grade takes fifty."""
 SECONDS = 30
@@ -35,7 +42,7 @@ class Rating:
 
     pool: str
     items: Sequence[Item]
-    file: JudgmentFile
+    file: JudgmentFile | GradeLines
     row: Row
     """Date, guideline and the like of each judgment."""
     grades: Mapping[int, str]
@@ -43,6 +50,8 @@ class Rating:
     guideline: str = ""
     guessed: bool = False
     """True if neither the user nor the pool named the grades."""
+    verdicts: Verdicts | None = None
+    """Those of the run that asks for the grades; None for a pool."""
 
     def show(self, place: int) -> dict[str, Any]:
         """An item as the page shows it, with its grade and the progress of this judge."""
@@ -60,11 +69,22 @@ class Rating:
             "judged": sum(each.pair in known for each in self.items),
             "total": len(self.items),
             "next": find_next_unjudged(self.items, known, place),
+            "rankings": None if self.verdicts is None else self.verdicts.list_rankings(item.pair),
         }
 
     def change(self, place: int, grade: str, seen: str) -> bool:
         """Save a grade (empty: remove it), unless the present one is not what the page had seen."""
         return self.file.put({self.items[place].pair: {**self.row, "grade": grade} if grade else None}, seen)
+
+    def describe_clash(self, place: int, grade: str) -> str:
+        """Why a grade was not saved: the file has another one than the page had seen."""
+        pair = self.items[place].pair
+        there = self.file.grades.get(pair, "")
+        if isinstance(self.file, JudgmentFile) or not there:
+            there = there or "its grade was removed"
+            return f"This document was judged elsewhere: {there}. Press a key again to change it."
+        line, given = self.file.find_line(pair), f"you gave {grade}" if grade else "you removed it"
+        return f"Not saved: {self.file.path}:{line} has grade {there} now, and {given}. Settle it in that file."
 
     def page(self) -> tuple[str, str]:
         """The HTML, and the policy that lets only its own script and style take part."""
@@ -83,6 +103,7 @@ class Rating:
             grades=self.grades,
             guessed=self.guessed,
             target=str(self.file.path),
+            run="" if self.verdicts is None else str(self.verdicts.run.last),
             style=style,
             script=script,
         )
@@ -132,13 +153,19 @@ def _make_handler(rating: Rating, token: str) -> Callable[..., BaseHTTPRequestHa
             place = self._place()
             if place == "":
                 self._send(200, text, "text/html")
+            elif place == VERDICTS and rating.verdicts is not None:
+                self._answer(200, rating.verdicts.describe)
             elif isinstance(place, int):
-                self._answer(200, place)
+                self._answer(200, lambda: rating.show(place))
 
         def do_POST(self) -> None:
             """A grade, or the removal of one."""
             place = self._place()
             if place is None:
+                return
+            if place == END and rating.verdicts is not None:
+                self._send(200, "{}", "application/json")
+                Thread(target=self.server.shutdown).start()  # it waits for this request to end
                 return
             body = self._body()
             if not isinstance(place, int) or body is None:
@@ -150,14 +177,18 @@ def _make_handler(rating: Rating, token: str) -> Callable[..., BaseHTTPRequestHa
 
         def _saved(self, place: int, body: Mapping[str, str]) -> None:
             try:
-                self._answer(200 if rating.change(place, body["grade"], body["seen"]) else 409, place)
+                if rating.change(place, body["grade"], body["seen"]):
+                    self._answer(200, lambda: rating.show(place))
+                else:
+                    clash = rating.describe_clash(place, body["grade"])
+                    self._answer(409, lambda: {**rating.show(place), "clash": clash})
             except IrevalError as error:
                 self._refuse(500, format_inline(error))
             except OSError as error:
                 self._refuse(500, error.strerror or str(error))
 
         def _place(self) -> int | str | None:
-            """The item that is asked for, or the empty text for the page; None if the request was refused."""
+            """The item, VERDICTS or END, the empty text for the page; None if the request was refused."""
             own = self.connection.getsockname()[1]
             hosts = [f"{name}:{own}" for name in ("127.0.0.1", "localhost")]
             origin, site = self.headers.get("Origin"), self.headers.get("Sec-Fetch-Site", "none")
@@ -178,6 +209,8 @@ def _make_handler(rating: Rating, token: str) -> Callable[..., BaseHTTPRequestHa
                 return self._next()
             if kind == "items" and number.isascii() and number.isdigit() and int(number[:9]) < len(rating.items):
                 return int(number[:9])
+            if path in (VERDICTS, END):
+                return path
             if path:
                 self._refuse(404, "not found")
             return None if path else ""
@@ -205,9 +238,9 @@ def _make_handler(rating: Rating, token: str) -> Callable[..., BaseHTTPRequestHa
             right = isinstance(found, dict) and all(isinstance(found.get(name), str) for name in ("grade", "seen"))
             return found if right else None
 
-        def _answer(self, status: int, place: int) -> None:
+        def _answer(self, status: int, make: Callable[[], dict[str, Any]]) -> None:
             try:
-                found = json.dumps(rating.show(place))
+                found = json.dumps(make())
             except IrevalError as error:  # the file was changed to something that cannot be read
                 self._refuse(500, format_inline(error))
                 return

@@ -13,6 +13,13 @@
     at("status").classList.toggle("wrong", Boolean(wrong));
   };
 
+  const element = (kind, text, name) => {
+    const made = document.createElement(kind);
+    made.textContent = text;
+    if (name) made.className = name;
+    return made;
+  };
+
   const ask = async (place, sent, done = "") => {
     const how = sent && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(sent) };
     const unseen = done ? `${done} The next document cannot be shown` : "This document cannot be shown";
@@ -25,7 +32,7 @@
     }
     const answer = await response.json();
     if (!response.ok && response.status !== 409) throw new Error(`${failed}: ${answer.error || response.statusText}`);
-    return { clash: response.status === 409, ...answer };
+    return answer;
   };
 
   const list = (into, pairs) => {
@@ -47,6 +54,42 @@
     into.replaceChildren(...parts);
   };
 
+  const rank = (into, documents) => {
+    const rows = documents.map((each) => {
+      const row = document.createElement("li");
+      const name = element("bdi", each.title || each.document);
+      const grade = each.grade === "" ? "not graded" : `grade ${each.grade}`;
+      row.append(element("span", each.rank, "soft"), name, element("span", grade, "grade soft"));
+      if (each.here) row.setAttribute("aria-current", "true");
+      return row;
+    });
+    into.replaceChildren(...(rows.length ? rows : [element("li", "no ranking", "soft")]));
+  };
+
+  // Judging a run again may take longer than saving a grade, so the next document does not wait for it.
+  const judge_again = async () => {
+    const list_of_checks = at("verdicts");
+    if (!list_of_checks) return;
+    list_of_checks.parentElement.classList.add("waiting");
+    let text = "";
+    try {
+      const response = await fetch("verdicts", { cache: "no-store" });
+      const answer = await response.json();
+      if (!response.ok) throw new Error(answer.error || response.statusText);
+      list_of_checks.replaceChildren(...answer.checks.map((each) => {
+        const row = document.createElement("li");
+        const change = each.before === each.now ? each.now : `${each.before} → ${each.now}`;
+        row.append(element("strong", change), ` ${each.headline} `, element("code", each.id), element("span", each.bound, "bound soft"));
+        return row;
+      }));
+      at("final").hidden = !answer.final;
+    } catch (error) {
+      text = `The run cannot be checked again: ${error.message}`;
+    }
+    list_of_checks.parentElement.classList.remove("waiting");
+    if (text) say(text, true);
+  };
+
   const draw = (found, focus) => {
     item = found;
     at("item").hidden = at("answers").hidden = false;
@@ -56,6 +99,10 @@
     at("title").textContent = found.title;
     list(at("about"), found.about);
     list(at("fields"), found.fields);
+    if (found.rankings) {
+      at("ranks").textContent = found.rankings.ranks;
+      for (const side of ["baseline", "current"]) rank(at(side), found.rankings[side]);
+    }
     at("progress").max = found.total;
     at("progress").value = found.judged;
     at("count").textContent = `${found.judged} of ${found.total} judged`;
@@ -93,7 +140,7 @@
 
   const clash = (found) => {
     draw(found, false);
-    say(`This document was judged elsewhere: ${found.grade || "its grade was removed"}. Press a key again to change it.`, true);
+    say(found.clash, true);
   };
 
   const grade = one_at_a_time(async (value) => {
@@ -104,6 +151,7 @@
       return;
     }
     given.push({ place: found.place, before, value });
+    judge_again();
     draw(found, false); // if the next one does not come, this one is shown as it was saved
     await go(found.next, `Grade ${value} saved.`, true);
   });
@@ -118,6 +166,7 @@
       return;
     }
     draw(found, true);
+    judge_again();
     say(last.before ? `Undone: grade ${last.before} again.` : "Undone: without a grade again.");
   });
 
@@ -134,6 +183,14 @@
     at("back").disabled = !seen.length;
   });
 
+  const end = one_at_a_time(async () => {
+    await fetch("end", { method: "POST" });
+    item = null;
+    at("item").hidden = at("answers").hidden = true;
+    say("Ended. The terminal shows what changed and what to do next; you may close this page.");
+  });
+
+  for (const each of document.querySelectorAll(".end")) each.addEventListener("click", end);
   for (const each of buttons) each.addEventListener("click", () => grade(each.dataset.grade));
   at("undo").addEventListener("click", undo);
   at("skip").addEventListener("click", skip);
@@ -148,5 +205,6 @@
     event.preventDefault();
     work();
   });
+  judge_again();
   one_at_a_time(() => go("next", "", false))();
 })();
