@@ -53,19 +53,17 @@ def open_run(folder: Path | None, name: str | None) -> KeptRun:
 
 def _choose_suite(run: RunResult, name: str | None, folder: Path) -> SuiteResult:
     names = [each.name for each in run.suites]
-    chosen = [each for each in run.suites if (each.to_judge if name is None else each.name == name)]
-    if len(chosen) == 1:
-        return chosen[0]
-    if name is not None:
+    if name is not None and name not in names:
         complaint = f"the run has no suite {name!r}"
         raise InputError(Problem(complaint, str(folder), (), did_you_mean(name, names), f"suites: {', '.join(names)}"))
+    chosen = [each for each in run.suites if each.to_judge and name in (None, each.name)]
     if not chosen:
         hint = "a run names documents where grades could change a red or inconclusive check"
         raise InputError(Problem("the run names no document to judge", str(folder), suggestion=hint))
-    each = ", ".join(each.name for each in chosen)
-    raise InputError(
-        Problem("several suites have documents to judge", str(folder), allowed=f"--suite is one of {each}")
-    )
+    if len(chosen) > 1:
+        allowed = f"--suite is one of {', '.join(each.name for each in chosen)}"
+        raise InputError(Problem("several suites have documents to judge", str(folder), allowed=allowed))
+    return chosen[0]
 
 
 def _find_suite(result: SuiteResult, folder: Path) -> Path:
@@ -96,12 +94,13 @@ def list_items(run: KeptRun, file: GradeLines) -> list[Item]:
         complaint = f"its format cannot hold {format_count(len(unfit), 'pair')} of ids: {'; '.join(unfit)}"
         hint = "convert the file, and name the new one in the suite: ireval import FILE --to FOLDER --ending jsonl"
         raise InputError(Problem(complaint, str(file.path), suggestion=hint))
-    items = []
+    items, queries = [], run.read_collection().population.queries
     for each in run.result.to_judge:
+        about = {name: values[queries.position[each.query]] for name, values in queries.columns.items()}
         text = run.result.texts.get(each.document)
         known = {} if text is None else {"title": text.title, "url": text.url, **text.fields}
         fields = {name: value for name, value in known.items() if value}
-        items.append(Item(each.query, each.text, {}, each.document, fields))
+        items.append(Item(each.query, each.text, about, each.document, fields))
     return items
 
 

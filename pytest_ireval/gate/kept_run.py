@@ -68,9 +68,14 @@ class KeptRun:
         """The red and inconclusive outcomes of the run, and its warnings."""
         return [each for each in self.result.outcomes if each.verdict != "pass" or each.broken]
 
+    @property
+    def today(self) -> date:
+        """The day of the run, on which waivers count."""
+        return date.fromisoformat(self.last.date[:10])
+
     def read_collection(self) -> Collection:
-        """Read queries and judgments, as they are now; waivers count as on the day of the run."""
-        return read_collection(self.suite, self.registry, date.fromisoformat(self.last.date[:10]))
+        """Read queries and judgments, as they are now."""
+        return read_collection(self.suite, self.registry, self.today)
 
     def check_again(self) -> CheckedAgain:
         """Check the run under the judgments that the file has now."""
@@ -84,9 +89,9 @@ class KeptRun:
     def apply(self, inputs: Inputs, scores: Scores) -> tuple[Outcome, ...]:
         """The outcomes of the checks of the run; of one that cannot be repeated, that of the run."""
         ids = {each.id for each in self.result.outcomes} - {*self.unrepeatable}
-        run = RunContext(date.fromisoformat(self.last.date[:10]))
-        found = {each.id: each for each in apply_checks(self.plan.checks, inputs, scores, run, ids)}
-        return tuple(found.get(each.id, each) for each in self.result.outcomes)
+        outcomes = apply_checks(self.plan.checks, inputs, scores, RunContext(self.today), ids)
+        by_id = {each.id: each for each in outcomes}
+        return tuple(by_id.get(each.id, each) for each in self.result.outcomes)
 
 
 def open_kept_run(suite: Suite, registry: Registry, result: SuiteResult, file: Path) -> KeptRun:
@@ -115,9 +120,7 @@ def open_kept_run(suite: Suite, registry: Registry, result: SuiteResult, file: P
 
 def restore_inputs(run: KeptRun, collection: Collection) -> Inputs:
     """The inputs of a run with the kept rankings, and with the queries and judgments of ``collection``."""
-    suite, last = run.suite, run.last
-    stored, anchor, judged = read_stored_reference(suite, suite.name), read_anchor(suite), None
-    judged = fingerprint_suite_judgments(collection)
+    suite, last, judged = run.suite, run.last, fingerprint_suite_judgments(collection)
     prints = compute_fingerprints(collection, last.record["source"], judged)
     versus = None
     if VERSUS in last.sides:
@@ -125,12 +128,12 @@ def restore_inputs(run: KeptRun, collection: Collection) -> Inputs:
         versus = StoredReference(asked, versus=last.record["versus"])
     return Inputs(
         collection=collection,
-        today=date.fromisoformat(last.date[:10]),
+        today=run.today,
         current=FetchedRankings(last.sides[CURRENT], NO_INDEX),
         source=last.record["source"],
         missing_queries=(),
-        stored=stored,
-        anchor=anchor,
+        stored=read_stored_reference(suite, suite.name),
+        anchor=read_anchor(suite),
         others=tuple(_restore_references(suite, last)),
         merge_base=None,
         fingerprints=prints,

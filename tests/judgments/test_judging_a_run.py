@@ -1,6 +1,7 @@
 """``ireval judge --last``: a red run is judged again with each grade, and the engine is not asked."""
 
 import json
+import re
 import shutil
 import urllib.error
 import urllib.request
@@ -123,6 +124,13 @@ def test_a_folder_of_ci_is_enough_and_grades_of_a_colleague_count(red_run, tmp_p
         ),
         (lambda folder: (folder / "judgments.txt").write_text("q1 0 brass 1\n"), ("--last",), "cable: 0 -> gone"),
         (lambda _: None, ("--last", "--suite", "lamp"), "did you mean 'lamps'"),
+        (
+            lambda folder: (folder / "ireval-report/results.json").write_text(
+                re.sub(r'"to_judge": \[.*?\]', '"to_judge": []', (folder / "ireval-report/results.json").read_text())
+            ),
+            ("--last", "--suite", "lamps"),
+            "the run names no document to judge",
+        ),
         (lambda _: None, ("--last", "--to", "x.tsv"), "give no POOL, --to or --with"),
         (lambda _: None, ("--suite", "lamps"), "--suite needs --last or --run"),
         (lambda _: None, (), "name a POOL, or judge what the last run asks for: --last"),

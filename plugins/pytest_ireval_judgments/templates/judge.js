@@ -67,7 +67,7 @@
   };
 
   // Judging a run again may take longer than saving a grade, so the next document does not wait for it.
-  const judge_again = async () => {
+  const check_again = async () => {
     const list_of_checks = at("verdicts");
     if (!list_of_checks) return;
     list_of_checks.parentElement.classList.add("waiting");
@@ -151,7 +151,7 @@
       return;
     }
     given.push({ place: found.place, before, value });
-    judge_again();
+    check_again();
     draw(found, false); // if the next one does not come, this one is shown as it was saved
     await go(found.next, `Grade ${value} saved.`, true);
   });
@@ -166,7 +166,7 @@
       return;
     }
     draw(found, true);
-    judge_again();
+    check_again();
     say(last.before ? `Undone: grade ${last.before} again.` : "Undone: without a grade again.");
   });
 
@@ -205,6 +205,6 @@
     event.preventDefault();
     work();
   });
-  judge_again();
+  check_again();
   one_at_a_time(() => go("next", "", false))();
 })();
