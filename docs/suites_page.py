@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +80,19 @@ def tables(registry: Registry) -> Mapping[str, list[str]]:
         "every comparing rule": list(_table(ComparingOptions, RuleOptions)),
         "every source": list(_table(SourceOptions)),
         "every live source": list(_table(LiveOptions, SourceOptions)),
-        "rules": [line for kind in registry.rules.values() for line in _kind(kind, RuleOptions)],
-        "sources": [line for kind in registry.sources.values() for line in _kind(kind, SourceOptions)],
+        "rules": list(_kinds(registry.rules.values(), RuleOptions)),
+        "sources": list(_kinds(registry.sources.values(), SourceOptions)),
     }
+
+
+def _kinds(kinds: Iterable[Any], shared: type[BaseModel]) -> Iterator[str]:
+    """All kinds of rules or of sources; a row that an earlier kind has, too, only points there."""
+    first: dict[str, str] = {}
+    for kind in kinds:
+        for line in _kind(kind, shared):
+            is_long_row = line.startswith("| `") and len(line.split()) > 12
+            known = first.setdefault(line, kind.name) if is_long_row else kind.name
+            yield line if known == kind.name else f"{line[: line.rindex(' | ')]} | As in `{known}`. |"
 
 
 def _kind(kind: Any, shared: type[BaseModel]) -> Iterator[str]:

@@ -130,10 +130,21 @@ def find_changed_queries(before: Sequence[Rankings], now: Sequence[Rankings], de
 
 
 def _are_same(old: Rankings, new: Rankings, queries: Sequence[str], depth: int) -> NDArray[np.bool_]:
-    """Tell of each of some queries whether it has the same first documents in both."""
+    """Tell of each of some queries whether it has the same first documents in both, and in their earlier stages."""
     alike = compare_first_documents(old, new, depth).tolist()
     same = {query for query, is_same in zip(old.queries, alike, strict=True) if is_same}
-    return np.array([query in same for query in queries], bool)
+    return np.array([query in same and _has_same_stages(old, new, query) for query in queries], bool)
+
+
+def _has_same_stages(old: Rankings, new: Rankings, query: str) -> bool:
+    """Compare what both know: a document may be judged on one side alone."""
+    for name in old.stages.keys() & new.stages.keys():
+        one, other = old.stages[name].get(query), new.stages[name].get(query)
+        if one is None or other is None or one.retrieved != other.retrieved:
+            return False
+        if any(one.ranks[each] != other.ranks[each] for each in one.ranks.keys() & other.ranks.keys()):
+            return False
+    return True
 
 
 def _list_ranked(askings: Sequence[Rankings]) -> set[str]:

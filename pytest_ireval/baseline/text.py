@@ -25,7 +25,7 @@ from pytest_ireval.baseline.index_facts import NO_INDEX, check_index_facts
 from pytest_ireval.baseline.record import Acceptance, Baseline, Fingerprints, JudgmentPrints, Search, Step, StoredMetric
 from pytest_ireval.data.arrays import BLOCK, compute_begins, compute_small_ranks
 from pytest_ireval.data.ids import Ids, concatenate_ids
-from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.rankings import Rankings, StageAnswer
 from pytest_ireval.errors import BaselineError, Problem, SourceError
 from pytest_ireval.repositories.git import is_pointer
 
@@ -131,15 +131,18 @@ def _check_number(metric: str, value: float | None) -> float | None:
     return float(value)
 
 
-def collect_answers(rankings: Rankings, depth: int, *, scored: bool) -> dict[str, dict[str, list[Any]]]:
-    """By query its documents, with ``scored`` their scores, too."""
-    answers: dict[str, dict[str, list[Any]]] = {
+def collect_answers(rankings: Rankings, depth: int, *, scored: bool) -> dict[str, dict[str, Any]]:
+    """By query its documents, with ``scored`` their scores, too; and what is kept of earlier stages."""
+    answers: dict[str, dict[str, Any]] = {
         query: {"documents": documents} for query, documents in list_documents(rankings, depth)
     }
     if scored:
         scores, first = rankings.score.tolist(), rankings.first.tolist()
         for answer, begin in zip(answers.values(), first, strict=False):
             answer["scores"] = scores[begin : begin + len(answer["documents"])]
+    for query, answer in answers.items() if rankings.stages else ():
+        kept = {name: of[query]._asdict() for name, of in rankings.stages.items() if query in of}
+        answer |= {"stages": kept}
     return answers
 
 
@@ -289,7 +292,7 @@ def _decode_acceptance(line: dict[str, Any]) -> Acceptance:
     )
 
 
-def build_rankings(answers: Mapping[str, Mapping[str, list[Any]]], origin: str) -> Rankings:
+def build_rankings(answers: Mapping[str, Mapping[str, Any]], origin: str) -> Rankings:
     """Rankings of what `collect_answers` returned; without scores, the score of a document is minus its position."""
     collected = _Answers()
     for query, answer in answers.items():
@@ -308,8 +311,11 @@ class _Answers:
         self._texts: list[str] = []
         """Ids that are still text."""
         self._ids: list[Ids] = []
+        self._stages: dict[str, dict[str, StageAnswer]] = {}
 
-    def add(self, query: str, answer: Mapping[str, list[Any]]) -> None:
+    def add(self, query: str, answer: Mapping[str, Any]) -> None:
+        for stage, kept in answer.get("stages", {}).items():
+            self._stages.setdefault(stage, {})[query] = StageAnswer(kept["retrieved"], kept["ranks"])
         documents = answer["documents"]
         if not documents:
             self._empty.append(query)
@@ -343,4 +349,5 @@ class _Answers:
             group, end = np.cumsum(new) - 1, np.append(begin[1:], score.size) - 1
             tied_from, tied_to = rank[begin[group]], rank[end[group]]
         queries = (*self._queries, *self._empty)
-        return Rankings(queries, np.diff(first), first, documents, score, tied_from, tied_to, origin)
+        ranked = (queries, np.diff(first), first, documents, score, tied_from, tied_to, origin)
+        return Rankings(*ranked, stages=self._stages)

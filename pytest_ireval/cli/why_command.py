@@ -190,6 +190,9 @@ def _explain_in_suite(
     suite = _choose_suite(path, name, registry)
     known = {str(each): each for each in suite.metrics}  # reports show names that are read without a dialect
     wanted = known.get(metric) or registry.in_dialect(suite.policies.dialect).parse_metrics([metric])[0]
+    if wanted.stage:
+        hint = "name a metric of the ranking; the page of the report shows where documents were lost"
+        raise MetricError(Problem("the documents of an earlier stage are not kept", metric, suggestion=hint))
     sides = _collect_sides(suite, registry, progress, wanted, ask=ask, report=report)
     queries, judgments = sides.population.queries, sides.population.judgments
     if not wanted.judged:

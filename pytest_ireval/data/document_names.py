@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ireval.data.aliases import Groups, collapse_variants, find_group, rename_documents
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.stages import rename_in_stage
 
 if TYPE_CHECKING:
     from pytest_ireval.data.aliases import Passages
@@ -35,6 +36,9 @@ class DocumentNames:
             for document, known in rankings.fields.items():
                 fields.setdefault(self.find_current_name(document), known)
             rankings = replace(rankings, fields=fields)
+        if rankings.stages and (self.aliases or self.groups or self.passages):
+            renamed = {name: rename_in_stage(of, self.find_current_name) for name, of in rankings.stages.items()}
+            rankings = replace(rankings, stages=renamed)
         rankings = rename_documents(rankings, self.aliases) if self.aliases else rankings
         rankings = collapse_variants(rankings, self.groups) if self.groups else rankings
         return self.passages.in_rankings(rankings) if self.passages else rankings

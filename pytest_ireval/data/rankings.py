@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,19 @@ from pytest_ireval.data.arrays import (
 from pytest_ireval.data.scan import BadLines, FirstRows, Ids, concatenate_ids, keep_first_of_columns
 from pytest_ireval.data.threads import open_thread_pool
 from pytest_ireval.errors import InputError, Problem
+
+
+class StageAnswer(NamedTuple):
+    """What is kept of the answer of an earlier stage to one query."""
+
+    retrieved: int
+    """The number of documents."""
+    ranks: Mapping[str, int | None]
+    """The rank of each document that was judged when the stage was asked; None: it was not retrieved."""
+
+
+StageAnswers = Mapping[str, StageAnswer]
+"""By query."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +57,8 @@ class Rankings:
     fields: Mapping[str, Mapping[str, Any]] | None = None
     contradicted: tuple[str, ...] = ()
     """Queries whose rank column contradicts the scores; the scores count."""
+    stages: Mapping[str, StageAnswers] = field(default_factory=dict)
+    """The earlier stages of the same answers, in their order; the documents are those of the last stage."""
 
     def __len__(self) -> int:
         return len(self.queries)

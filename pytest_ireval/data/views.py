@@ -171,6 +171,8 @@ def split_queries(rankings: Rankings, wanted: Callable[[str], bool]) -> tuple[Ra
     chosen = np.array([wanted(query) for query in rankings.queries], bool)
     if rankings.timings is not None:  # a query without a ranking may have one, too
         rankings = replace(rankings, timings={q: time for q, time in rankings.timings.items() if wanted(q)})
+    stages = {name: {q: each for q, each in of.items() if wanted(q)} for name, of in rankings.stages.items()}
+    rankings = replace(rankings, stages=stages)
     if chosen.all():
         return rankings, ()
     length = np.diff(rankings.first)[chosen]
@@ -205,7 +207,12 @@ def concatenate_rankings(parts: Sequence[Rankings], origin: str) -> Rankings:
         timings=dict(ChainMap(*map(dict, timings))) if timings else None,
         fields=dict(ChainMap(*map(dict, fields))) if fields else None,
         contradicted=tuple(query for part in parts for query in part.contradicted),
+        stages={name: dict(ChainMap(*(dict(part.stages[name]) for part in parts))) for name in _shared_stages(parts)},
     )
+
+
+def _shared_stages(parts: Sequence[Rankings]) -> list[str]:
+    return [name for name in parts[0].stages if all(name in part.stages for part in parts)]
 
 
 class OpenDocuments(NamedTuple):

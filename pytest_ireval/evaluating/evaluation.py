@@ -248,7 +248,7 @@ def apply_policies(judged: JudgedRankings, policies: Policies) -> JudgedRankings
 
 def find_deepest_rank(metrics: Iterable[Metric], depth: int) -> int:
     """The lowest rank that metrics look at: the largest cutoff, or the depth if one has none."""
-    cutoffs = [metric.settings.get("cutoff") for metric in metrics if metric.unit == "query"]
+    cutoffs = [metric.settings.get("cutoff") for metric in metrics if metric.unit == "query" and not metric.stage]
     known = [cutoff for cutoff in cutoffs if isinstance(cutoff, int)]
     return min(depth, max(known)) if known and len(known) == len(cutoffs) else depth
 

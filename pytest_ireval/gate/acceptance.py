@@ -221,6 +221,8 @@ def _is_unchanged(made: Baseline, stored: Baseline) -> bool:
     new = any(getattr(now.index, name) and not getattr(then.index, name) for name in ("known", "details"))
     if new or describe_index_change(then.index, now.index):
         return False
+    if [each.stages for each in made.rankings] != [each.stages for each in stored.rankings]:
+        return False
     judges, judges_then = made.judgments.judges, stored.judgments.judges
     if (judges and judges != judges_then) or made.judgments.grades_of != stored.judgments.grades_of:
         return False

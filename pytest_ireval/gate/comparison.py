@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_ireval.baseline.record import Acceptance
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.queries_and_judgments import Collection
-from pytest_ireval.gate.score_rankings import QueryIds, add_overlaps, share_queries
+from pytest_ireval.gate.score_rankings import QueryIds, add_overlaps, share_queries, share_stage_judgments
 from pytest_ireval.gate.unjudged import UnjudgedEffects
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.sides.side import Side
@@ -69,5 +69,6 @@ class ScoredReference:
 def compare(collection: Collection, current: Side, baseline: Side, unknown: QueryIds) -> ComparedSides:
     """Complete both sides for rules that compare them; ``unknown`` are queries that the baseline does not have."""
     ours, theirs = share_queries(collection, current, baseline, unknown)
+    ours, theirs = share_stage_judgments(collection, ours, theirs, unknown)
     ours = add_overlaps(collection, ours, theirs)
     return ComparedSides(ours, theirs, UnjudgedEffects(collection, ours, theirs))

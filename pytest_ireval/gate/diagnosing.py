@@ -13,6 +13,7 @@ from pytest_ireval.causes.ranking_change import MOST_NAMED, DiagnosesFound, Rank
 from pytest_ireval.data.document_texts import DocumentTexts
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.last_run import find_repeated_run
+from pytest_ireval.gate.lost_in_stages import diagnose_stages
 from pytest_ireval.gate.planning import INPUTS, Check, select_rule_checks
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.metrics.metric import Metric
@@ -57,6 +58,8 @@ def diagnose_change(
         removed_documents=frozenset(map(scores.population.find_current_name, inputs.current.missing_documents)),
     )
     found = run_diagnoses(change, inputs.collection.registry.diagnoses, certain=not doubtful)
+    if doubtful and (stage := diagnose_stages(inputs.collection, change)) is not None:
+        found = found._replace(causes=(stage, *found.causes))
     if not lost:  # single queries lost, the whole did not: nothing is there to be explained
         found = found._replace(causes=tuple(replace(each, metric="", explained=None) for each in found.causes))
     found = found._replace(causes=add_known_changes(inputs, scores, change, found.causes, red=bool(doubtful)))
@@ -73,7 +76,7 @@ def _choose_metric(
     metrics = {
         str(each): each
         for each in suite.metrics
-        if each.unit == "query" and current.has_values(str(each)) and baseline.has_values(str(each))
+        if each.unit == "query" and not each.stage and current.has_values(str(each)) and baseline.has_values(str(each))
     }
     for outcome in doubtful:
         either_way = any(each.two_sided for each in outcome.figures)

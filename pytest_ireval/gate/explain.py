@@ -11,6 +11,7 @@ from pytest_ireval.errors import IrevalError, make_exception_problem
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.diagnosing import describe_unknown_fields, diagnose_change
 from pytest_ireval.gate.fetching import make_request
+from pytest_ireval.gate.lost_in_stages import locate_losses
 from pytest_ireval.gate.planning import Check
 from pytest_ireval.gate.query_documents import collect_query_documents, point_to_documents
 from pytest_ireval.gate.score import Scores
@@ -38,7 +39,7 @@ def explain_outcomes(
     diagnoses = diagnose_change(inputs, scores, checks, outcomes, last_run)
     advice = advise_judging(scores, checks, outcomes, diagnoses.causes)
     documents = collect_query_documents(scores, advice.outcomes)
-    explained = point_to_documents(scores, advice.outcomes, documents)
+    explained = locate_losses(scores, checks, point_to_documents(scores, advice.outcomes, documents))
     engine = ask_engine(inputs, explained, documents)
     unknown = describe_unknown_fields(inputs.current.unknown_fields)
     named = any(unknown in cause.headline for cause in diagnoses.causes)

@@ -13,14 +13,16 @@ from pytest_ireval.baseline.index_facts import IndexFacts
 from pytest_ireval.data.aliases import rename_documents
 from pytest_ireval.data.document_names import DocumentNames
 from pytest_ireval.data.formats.input_file import shorten_path
-from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.join import join_judgments
+from pytest_ireval.data.rankings import Rankings, StageAnswers
 from pytest_ireval.data.side_data import Fields, read_fields
+from pytest_ireval.data.stages import keep_judged_ranks
 from pytest_ireval.data.views import keep_first_documents
 from pytest_ireval.errors import InputError, Problem, SourceError
 from pytest_ireval.gate.queries_and_judgments import Collection, lowest_relevant_grade
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import RecordedAnswers
-from pytest_ireval.sources.answers import fetch_answers
+from pytest_ireval.sources.answers import CheckedAnswer, fetch_answers
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suite.suite import Place, SourceSpec, Suite
 from pytest_ireval.words import format_count, format_some
@@ -84,7 +86,11 @@ def fetch_rankings(
 
         for each in renamed_rankings:
             refuse_without_span(each.documents, each.origin)
-    cut = [keep_first_documents(each, suite.depth) for each in renamed_rankings]
+    kept_stages = [_keep_stages(collection, answer) for answer in answers]
+    cut = [
+        replace(keep_first_documents(each, suite.depth), stages=stages)
+        for each, stages in zip(renamed_rankings, kept_stages, strict=True)
+    ]
     first, newest_first = answers[0], answers[::-1]  # of facts that differ, the first answer decides
     (index,) = first.facts
     system_facts = {name: text for answer in newest_first for name, text in answer.about.items()}
@@ -98,11 +104,37 @@ def fetch_rankings(
         notes=(
             *dict.fromkeys(note for answer in answers for note in answer.notes),
             *_note_renamed_documents(names, answered[0], renamed_rankings[0]),
+            *_note_other_candidates(collection, source, cut[0]),
         ),
         missing_documents=first.gone,
         recorded=_add_recorded(answer.recorded for answer in answers),
         unknown_fields=first.unknown_fields,
     )
+
+
+def _keep_stages(collection: Collection, answer: CheckedAnswer) -> dict[str, StageAnswers]:
+    population = collection.population
+    whole = {name: population.names.in_rankings(rankings) for name, rankings in answer.stages.items()}
+    return {name: keep_judged_ranks(rankings, population.judgments) for name, rankings in whole.items()}
+
+
+def _note_other_candidates(collection: Collection, source: SourceSpec, rankings: Rankings) -> Iterator[str]:
+    """Judged documents of the ranking that no earlier stage returned: the stages may be of two runs."""
+    judgments = collection.population.judgments
+    if judgments is None or not rankings.stages:
+        return
+    hits = join_judgments(judgments, rankings, documents=False).hits
+    documents = judgments.documents.texts(hits.judgment)
+    stages = list(rankings.stages.values())
+    alone = [
+        document
+        for code, document in zip(hits.query.tolist(), documents, strict=True)
+        if not any(answers[judgments.queries[code]].ranks[document] for answers in stages)
+    ]
+    if alone:
+        *earlier, last = source.stages
+        what = f"{format_count(len(alone), 'judged document')} of {last} not returned by {' or '.join(earlier)}"
+        yield f"{what}: {format_some(alone)}; do all stages come from one run?"
 
 
 def read_rankings_file(path: Path, collection: Collection, progress: Progress = SILENT) -> FetchedRankings:

@@ -9,7 +9,7 @@ from pytest_ireval.baseline.record import Baseline
 from pytest_ireval.errors import BaselineError, BaselineMisfitError, Problem, format_inline
 from pytest_ireval.gate.planning import compares_with_baseline
 from pytest_ireval.gate.queries_and_judgments import Collection
-from pytest_ireval.gate.score_rankings import find_unknown_queries, score_rankings, share_queries
+from pytest_ireval.gate.score_rankings import find_unknown_queries, score_rankings, share_queries, share_stage_judgments
 from pytest_ireval.gate.stored_metrics import find_lacks, read_definition
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.repositories.tree import BaseRef
@@ -60,6 +60,7 @@ def score_merge_base(collection: Collection, beginning: MergeBaseBaseline, store
     base = score_baseline(collection, at.baseline, f"the baseline at {at.base}", metrics)
     unknown = find_unknown_queries(collection, stored) | find_unknown_queries(collection, at.baseline)
     branch, base = share_queries(collection, branch, base, unknown)
+    branch, base = share_stage_judgments(collection, branch, base, unknown)
     return MergeBaseScores(base, branch)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from pytest_ireval.baseline.index_facts import describe_any_change
 from pytest_ireval.data.queries import Queries
+from pytest_ireval.data.stages import find_unknown_judgments
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.noise import UNSTABLE, note_noise
 from pytest_ireval.gate.score import Scores
@@ -34,6 +35,8 @@ def list_notes(inputs: Inputs, scores: Scores) -> tuple[str, ...]:
         *_note_equal_rankings(scores.baseline.cause, inputs.source),
         *(note for anchor in anchors[:1] for note in anchor.notes),
         *_note_cut_rankings(inputs.suite, scores.current),
+        *_note_short_stages(inputs.suite, scores.current),
+        *_note_judged_later(inputs.suite, scores),
         *_note_extra_queries(inputs.current.extra_queries),
         *note_failures(inputs),
         *inputs.current.notes,
@@ -66,11 +69,32 @@ def _note_cut_rankings(suite: Suite, current: Side) -> Iterator[str]:
     uncut = [
         str(metric)
         for metric in suite.metrics
-        if metric.unit == "query" and metric.parameter("cutoff") is not None and metric.settings.get("cutoff") is None
+        if metric.unit == "query" and not metric.stage
+        if metric.parameter("cutoff") is not None and metric.settings.get("cutoff") is None
     ]
     if deeper and uncut:
         look = "looks" if len(uncut) == 1 else "look"
         yield f"{', '.join(uncut)} {look} at whole rankings, but {deeper} rankings are cut at depth {suite.depth}"
+
+
+def _note_short_stages(suite: Suite, current: Side) -> Iterator[str]:
+    """A metric looks further down than an earlier stage ever returns."""
+    for metric in suite.metrics:
+        answers, cutoff = current.rankings[0].stages.get(metric.stage, {}), metric.settings.get("cutoff")
+        most = max((answer.retrieved for answer in answers.values()), default=0)
+        if metric.stage and isinstance(cutoff, int) and most < cutoff:
+            yield f"{metric} looks at {cutoff} documents, and {metric.stage} returns at most {most} for a query"
+
+
+def _note_judged_later(suite: Suite, scores: Scores) -> Iterator[str]:
+    """Documents whose ranks in an earlier stage nobody kept, because they were not judged then."""
+    names, judgments = [str(metric) for metric in suite.metrics if metric.stage], scores.population.judgments
+    reference = scores.trusted_baseline_side
+    if names and judgments is not None and reference is not None:
+        unknown = len(find_unknown_judgments(judgments, reference.rankings))
+        if unknown:
+            what = f"{format_count(unknown, 'document')} judged later: their earlier ranks were not kept"
+            yield f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} compared without {what}"
 
 
 def _note_extra_queries(queries: Sequence[str]) -> Iterator[str]:

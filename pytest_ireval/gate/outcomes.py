@@ -33,7 +33,8 @@ def begin_outcome(check: Check) -> Outcome:
         outcome,
         name=check.rule.options.name,
         metric="" if metric is None else str(metric),
-        explained=metric is not None and can_be_explained(metric) and not metric.compares_lists,
+        stage="" if metric is None else metric.stage,
+        explained=metric is not None and can_be_explained(metric) and not (metric.compares_lists or metric.stage),
         slice=str(check.slice),
     )
 

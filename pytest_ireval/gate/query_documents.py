@@ -167,6 +167,7 @@ def _share_changes(
             changed
             and scored.metric.judged
             and scored.metric.unit == "query"
+            and not scored.metric.stage
             and not scored.metric.needs & {"reference", "sessions"}
         ):
             rows = np.array([place[each.query] for each in changed], np.int64)

@@ -10,10 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.baseline.record import Baseline
+from pytest_ireval.data.arrays import Integers
 from pytest_ireval.data.coerce import JoinedRankings
 from pytest_ireval.data.join import leave_unjudged
 from pytest_ireval.data.judged import JudgedRankings
+from pytest_ireval.data.judgments import drop_judgments
 from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.stages import find_unknown_judgments, join_stage
 from pytest_ireval.data.views import cut_to_depth, select_queries
 from pytest_ireval.errors import InputError, IrevalError, MetricError
 from pytest_ireval.evaluating.evaluation import EvaluationSetup, apply_policies, build_evaluation, find_deepest_rank
@@ -28,6 +31,7 @@ from pytest_ireval.statistics.differences import Floats, Mask
 
 QueryIds = frozenset[str]
 NO_QUERIES: QueryIds = frozenset()
+NO_JUDGMENTS = np.zeros(0, np.int64)
 
 
 class ScoredRankings(NamedTuple):
@@ -59,23 +63,61 @@ def score_rankings(
     excluded: QueryIds = NO_QUERIES,
     metrics: Sequence[Metric] | None = None,
     curves: bool = False,
+    without: Integers = NO_JUDGMENTS,
 ) -> ScoredRankings:
     """Score rankings by every metric; one that cannot be computed leaves the others as they are.
 
     Waived and ``excluded`` queries do not count, nor do those that were ``unknown`` when the rankings were made and
-    have none. ``curves`` adds precision at levels of recall.
+    have none. ``curves`` adds precision at levels of recall. Metrics of earlier stages leave out documents of which
+    these do not know whether they were retrieved, and the rows of the judgments ``without`` which they are compared.
     """
     suite = collection.suite
     scored = ScoredRankings(Side(origin, tuple(rankings), suite.depth))
     asked = [metric for metric in metrics or suite.metrics if not metric.compares_lists]
     wanted = {str(metric): adapt_metric(suite, metric) for metric in asked}
-    for setting in (collection.plain_setting, collection.setting):
-        judged = setting is not collection.plain_setting
-        own = {name: metric for name, metric in wanted.items() if metric.judged == judged}
-        if setting is not None and own:
-            setting = replace(setting, metrics=list(own.values()))  # noqa: PLW2901 - the same setting, fewer metrics
-            scored = _add_values(scored, collection, setting, own, unknown, excluded, curves=curves)
+    for stage in dict.fromkeys(metric.stage for metric in asked):
+        for setting in (collection.plain_setting, collection.setting):
+            judged = setting is not collection.plain_setting
+            own = {name: each for name, each in wanted.items() if each.stage == stage and each.judged == judged}
+            if setting is not None and own:
+                setting = replace(setting, metrics=list(own.values()))  # noqa: PLW2901 - the same, fewer metrics
+                setting = _set_up_stage(setting, rankings, without) if stage else setting  # noqa: PLW2901
+                scored = _add_values(scored, collection, setting, own, unknown, excluded, stage=stage, curves=curves)
     return scored
+
+
+def _set_up_stage(setting: EvaluationSetup, rankings: Sequence[Rankings], without: Integers) -> EvaluationSetup:
+    """The setting of an earlier stage, which has a depth of its own, without documents that it may not know."""
+    judgments, policies = setting.judgments, setting.policies
+    policies = replace(policies, depth=None, scale=policies.scale or judgments.highest_grade)
+    if hidden := {*without.tolist(), *find_unknown_judgments(judgments, rankings).tolist()}:
+        judgments = drop_judgments(judgments, np.array(sorted(hidden), np.int64))
+    return replace(setting, judgments=judgments, policies=policies)
+
+
+def share_stage_judgments(
+    collection: Collection, current: Side, reference: Side, unknown: QueryIds
+) -> tuple[Side, Side]:
+    """Both sides with their metrics of earlier stages by the documents that both stages know.
+
+    A document that was judged after the reference was accepted may have been retrieved there, or not.
+    """
+    metrics, judgments = [each for each in collection.suite.metrics if each.stage], collection.population.judgments
+    if not metrics or judgments is None:
+        return current, reference
+    sides = current, reference
+    rows = np.concatenate([find_unknown_judgments(judgments, side.rankings) for side in sides])
+    if not rows.size:
+        return sides
+    again = [
+        score_rankings(collection, side.rankings, side.origin, unknown=unknown, metrics=metrics, without=rows).side
+        for side in sides
+    ]
+    ours, theirs = (
+        replace(side, scored={**side.scored, **values.scored}, askings={**side.askings, **values.askings})
+        for side, values in zip(sides, again, strict=True)
+    )
+    return ours, theirs
 
 
 def _add_values(
@@ -86,16 +128,24 @@ def _add_values(
     unknown: QueryIds,
     excluded: QueryIds,
     *,
+    stage: str,
     curves: bool,
 ) -> ScoredRankings:
-    """Add the values of these metrics, of every asking; with judgments also judged shares and curves."""
-    side, judged = scored.side, bool(len(setting.judgments))
+    """Add the values of these metrics, of every asking; of judged rankings also judged shares and curves."""
+    side, judged = scored.side, bool(len(setting.judgments)) and not stage
     suite = collection.suite
+    if any(stage not in rankings.stages for rankings in side.rankings if stage):
+        lacking = {name: InputError(f"there is no stage {stage!r}, which {name} needs") for name in metrics}
+        return scored._replace(side=replace(side, errors={**side.errors, **lacking}))
     repeated: dict[str, list[Scored]] = {}
     errors: dict[str, IrevalError] = {}
     recall_precision = []
     for number, rankings in enumerate(side.rankings):
-        joined = setting.join_rankings(rankings, documents=None if judged else True)
+        if stage:
+            answers, highest = rankings.stages[stage], setting.policies.scale
+            joined = JoinedRankings(join_stage(setting.judgments, answers, highest), rankings.origin, ())
+        else:
+            joined = setting.join_rankings(rankings, documents=None if judged else True)
         counting = _mark_counting(joined, collection, setting, unknown, excluded)
         results = _evaluate_metrics(setting, joined, counting)
         errors |= results.errors
@@ -106,7 +156,7 @@ def _add_values(
                 repeated.setdefault(name, []).append(
                     _arrange_values(metric, results.by_metric[str(metric)], collection)
                 )
-        if number == 0:
+        if number == 0 and not stage:
             scored = scored._replace(evaluation=_merge_evaluations(scored.evaluation, results.evaluation))
         if number == 0 and judged:
             listed, without = _count_unjudged(joined, suite.depth)

@@ -151,7 +151,7 @@ SCORES = {"scores", "ties"}
 
 
 def find_lacks(metrics: Iterable[Metric], stored: Baseline, documents: str) -> Iterator[tuple[Metric, str]]:
-    """What single metrics need and a stored reference lacks: scores, fields, timings, or timings of the same kind.
+    """What single metrics need and a stored reference lacks: a stage, scores, fields, or timings of the same kind.
 
     ``documents`` is the fingerprint that it is compared with. Other metrics can be compared all the same.
     """
@@ -160,6 +160,8 @@ def find_lacks(metrics: Iterable[Metric], stored: Baseline, documents: str) -> I
     names = {name for fields in stored.fields.values() for name in fields}
     then, now = _read_times(stored.fingerprints.documents), _read_times(documents)
     for metric in metrics:
+        if metric.stage and any(metric.stage not in rankings.stages for rankings in stored.rankings):
+            yield metric, f"holds no stage {metric.stage!r}, which {metric} needs"
         if metric.needs & SCORES and not stored.scored:
             yield metric, f"holds no scores, which {metric} needs"
         if "timings" in metric.needs and not stored.timings:

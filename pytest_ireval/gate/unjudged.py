@@ -153,6 +153,8 @@ class UnjudgedEffects:
         metric = now.metric
         if metric.unit != "query" or metric.direction == "neither" or metric.needs & NOT_OF_LABELS or not metric.judged:
             return None
+        if metric.stage:  # which unjudged documents it returned is not kept
+            return None
         undefined = np.isnan(now.values - before.values)
         valued = frozenset(query for query, no in zip(now.names, undefined.tolist(), strict=True) if not no)
         pairs = [self._pair_lists(metric, both, valued) for both in _pair_askings(self._current, self._baseline)]

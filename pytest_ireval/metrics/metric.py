@@ -173,6 +173,8 @@ class Metric:
     origin: str = ""
     """The distribution, or the conftest.py, that brings it."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    stage: str = ""
+    """The earlier stage of an answer that it scores, in a suite; empty: the ranking itself."""
 
     def __str__(self) -> str:
         if _NAME not in self.__dict__:  # it is used very often
@@ -188,7 +190,8 @@ class Metric:
         }
         at = f"@{format_value(shown.pop(self.at))}" if self.at in shown and self.at else ""
         inside = ", ".join(f"{name}={format_value(value)}" for name, value in sorted(shown.items()))
-        return f"{self.name}({inside}){at}" if inside else f"{self.name}{at}"
+        name = f"{self.name}({inside}){at}" if inside else f"{self.name}{at}"
+        return f"{name} of {self.stage}" if self.stage else name
 
     def __repr__(self) -> str:
         return f"<metric {self}>"

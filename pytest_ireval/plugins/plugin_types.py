@@ -86,7 +86,9 @@ class RuleKind(Generic[OfRule]):
 
     def list_parts(self, options: OfRule) -> list[Part]:
         """The parts that have verdicts of their own under these options."""
-        return list(self.parts(options)) if self.parts is not None else [Part(metric=getattr(options, "metric", None))]
+        if self.parts is None:
+            return list(options.complete_parts([Part(metric=getattr(options, "metric", None))]))
+        return list(options.complete_parts(self.parts(options)))
 
 
 @dataclass(frozen=True)

@@ -146,14 +146,16 @@ def _is_consequence(finding: _Finding) -> bool:
 def rank_importance(outcome: Outcome) -> tuple[float, ...]:
     """Sorts failed rules: about all searches, about a slice, about numbers of queries, about single queries.
 
-    Of equals, a fall comes first; then the strongest evidence, then the largest fall in sum: of the mean, times the
-    queries. A share of the baseline alone would put a slice of three queries before all others.
+    What users see comes before an earlier stage. Of equals, a fall comes first; then the strongest evidence, then the
+    largest fall in sum: of the mean, times the queries. A share of the baseline alone would put a slice of three
+    queries before all others.
     """
     first = outcome.figures[0] if outcome.figures else None
     if first is None or not first.over:
         return (3 if first is None else 2,)
     in_sum = abs(first.change or 0) * first.queries
-    return (first.slice != "all", _find_decisive_figures(outcome) is None, 1 if first.p is None else first.p, -in_sum)
+    decides = _find_decisive_figures(outcome) is not None
+    return (first.slice != "all", bool(outcome.stage), not decides, 1 if first.p is None else first.p, -in_sum)
 
 
 def _find_decisive_figures(outcome: Outcome) -> SliceFigures | None:
@@ -173,7 +175,9 @@ def _describe_finding(finding: _Finding) -> str:
     worse = f"{share:.0f}%" if share >= 9.95 else f"{share:.1f}%"
     metric = f"weighted {outcome.metric}" if first.weighted else outcome.metric
     figures = f"{metric} {format_value(first.baseline)} -> {format_value(first.now)}"
-    return f"{_name_searches(first.slice)} in {suite.name} got {worse} worse ({figures})"
+    searches = _name_searches(first.slice)
+    subject = f"stage {outcome.stage} of {searches}" if outcome.stage else searches
+    return f"{subject} in {suite.name} got {worse} worse ({figures})"
 
 
 def _name_searches(name: str) -> str:

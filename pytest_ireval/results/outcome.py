@@ -107,6 +107,20 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
+class LostDocument:
+    """A relevant document that is not among the first documents, and the stage that lost it."""
+
+    document: str
+    grade: float
+    stage: str
+    """The stage that lost it: the first without it, or the last one, which ranks it lower."""
+    ranks: Mapping[str, int | None]
+    """By stage its rank; None where it is missing."""
+    ranks_before: Mapping[str, int | None] = field(default_factory=dict)
+    """The same in the baseline. A stage is left out where it is unknown: the document was judged later."""
+
+
+@dataclass(frozen=True, slots=True)
 class QueryChange:
     """One query that a verdict rests on."""
 
@@ -120,7 +134,12 @@ class QueryChange:
     top: tuple[Placed, ...] = ()
     """The first three documents now."""
     note: str = ""
-    """The rule's remark on this query."""
+    """The rule's remark on this query, and where its documents were lost."""
+    lost: tuple[LostDocument, ...] = ()
+    """With stages: the relevant documents that are not among the first any more, the best first."""
+    ceiling: float | None = None
+    """With stages: the value of the best order of what the earlier ones returned; None where it is not known."""
+    ceiling_baseline: float | None = None
 
 
 @dataclass(frozen=True)
@@ -143,6 +162,8 @@ class Outcome:
     """The rule's name in the suite."""
     metric: str = ""
     """Canonical name; empty if it is about none."""
+    stage: str = ""
+    """The earlier stage of answers that its metric is about; empty: the ranking."""
     explained: bool = True
     """True if ``ireval why`` can show the arithmetic of the metric on one of the queries."""
     slice: str = "all"

@@ -30,12 +30,12 @@ from pytest_ireval.rules.worst_queries import list_worst_changes
 from pytest_ireval.statistics.mean_evidence import Equivalence, equivalence
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.option_types import MetricText, ToleranceText
-from pytest_ireval.suite.options import AlwaysEvidenceOptions, WeightedOptions
+from pytest_ireval.suite.options import AlwaysEvidenceOptions, StagedOptions, WeightedOptions
 from pytest_ireval.suite.quantities import refuse_tolerance
 from pytest_ireval.words import format_count
 
 
-class EquivalentOptions(AlwaysEvidenceOptions, WeightedOptions):
+class EquivalentOptions(AlwaysEvidenceOptions, WeightedOptions, StagedOptions):
     """A metric and its allowed move."""
 
     metric: MetricText = Field(description="The metric.")

@@ -33,7 +33,7 @@ from pytest_ireval.sides.side import Side
 from pytest_ireval.sides.slices import WHOLE, Slice, slice_where
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.option_types import MetricText, TolerancesText, ToleranceText
-from pytest_ireval.suite.options import BelowMinQueries, EvidenceOptions, WeightedOptions
+from pytest_ireval.suite.options import BelowMinQueries, EvidenceOptions, StagedOptions, WeightedOptions
 from pytest_ireval.suite.quantities import Tolerance, refuse_tolerance
 
 
@@ -53,7 +53,7 @@ class ComparedSlice(NamedTuple):
         return compute_figures(measure_change(context, weighted=self.weighted, by_evidence=self.by_evidence))
 
 
-class NoRegressionOptions(EvidenceOptions, WeightedOptions):
+class NoRegressionOptions(EvidenceOptions, WeightedOptions, StagedOptions):
     """A metric and its allowed fall."""
 
     metric: MetricText = Field(description="The metric.")

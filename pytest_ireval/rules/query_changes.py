@@ -16,6 +16,7 @@ def list_query_changes(
     """The changes of some units of ``values``, such as its three lowest, with their documents unless not wanted."""
     # A metric such as Overlap@10 already compares both sides: the baseline's lists have no value of their own.
     paired = values if isinstance(values, PairedValues) and not context.metric.compares_lists else None
+    documents = documents and not context.metric.stage  # those of the ranking say nothing of an earlier stage
     changes = []
     for index in indices:
         if context.metric.unit == "query":

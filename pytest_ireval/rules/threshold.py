@@ -23,7 +23,7 @@ from pytest_ireval.rules.worst_queries import list_lowest_values
 from pytest_ireval.sides.slices import WHOLE
 from pytest_ireval.suite.editor_types import FILLED_IN, METRIC
 from pytest_ireval.suite.option_types import Against, BoundText, FigureText, MetricText, Text, read_metric, read_with
-from pytest_ireval.suite.options import IN_PARTS, RuleOptions, RuleTraits
+from pytest_ireval.suite.options import IN_PARTS, RuleTraits, StagedOptions
 from pytest_ireval.suite.quantities import Bound, refuse_unit
 from pytest_ireval.suite.suite import STORED
 from pytest_ireval.words import choose_decimals
@@ -68,7 +68,7 @@ def _read_metric_key(value: Any, info: ValidationInfo) -> MetricKey:
     return MetricKey(read_metric(value, info), str(value))
 
 
-class ThresholdOptions(RuleOptions):
+class ThresholdOptions(StagedOptions):
     """Short: a metric and its bound, ``nDCG@10: ">= 0.85"``, as many as you like; long: metric, of, min, max."""
 
     # Most thresholds are one bound of a metric's own figure, and a suite has many: the short form is a table of them.

@@ -32,7 +32,7 @@ from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.statistics.sign_flip import net_severe
 from pytest_ireval.suite.option_types import AmountText, MetricText, Number
-from pytest_ireval.suite.options import MORE, BelowMinQueries, EvidenceOptions, Looser
+from pytest_ireval.suite.options import MORE, BelowMinQueries, EvidenceOptions, Looser, StagedOptions
 from pytest_ireval.suite.quantities import Amount, refuse_everything
 from pytest_ireval.words import format_percent, round_estimate
 
@@ -43,7 +43,7 @@ MOST_TIMES = 1000
 """A number of queries beyond so many times the present one is not worth being named."""
 
 
-class WorsenedOptions(EvidenceOptions):
+class WorsenedOptions(EvidenceOptions, StagedOptions):
     """A metric, the loss that counts as worse, and the number of queries for which that is allowed."""
 
     metric: MetricText = Field(description="The metric.")

@@ -73,7 +73,9 @@ def describe_worse_queries(context: RuleContext, figures: SliceFigures, worst: Q
     """A sentence about the queries that got worse, for a reader who does not know the metric."""
     if not figures.worse:
         return f"None of {format_queries(context, figures.queries)} got worse."
-    lost = [change for change in worst.queries if _lost_its_best(context, change)] if worst.is_complete else []
+    lost = []
+    if worst.is_complete and not context.metric.stage:
+        lost = [change for change in worst.queries if _lost_its_best(context, change)]
     if worst.total != figures.worse or not lost:
         share = worst.share if worst.total == figures.worse else None
         return f"{figures.worse} of {format_queries(context, figures.queries)}{_format_share(share)} got worse."

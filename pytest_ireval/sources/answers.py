@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pytest_ireval.baseline.index_facts import IndexFacts, check_index_facts, describe_new_count, merge_index_facts
@@ -28,6 +29,9 @@ UNPLACED = ("", "rankings")
 """The places of problems that were found in what Python returned."""
 
 
+SAME_RUN = "all stages must come from one run; an empty ranking counts as a ranking"
+
+
 class CheckedAnswer(NamedTuple):
     """The result of one asking."""
 
@@ -48,6 +52,8 @@ class CheckedAnswer(NamedTuple):
     """The answers that are recordings."""
     unknown_fields: tuple[str, ...] = ()
     """Fields that the request searches and the index does not have."""
+    stages: Mapping[str, Rankings] = MappingProxyType({})
+    """The whole rankings of the earlier stages, in their order."""
 
 
 def fetch_answers(source: SourceSpec, request: Request) -> tuple[CheckedAnswer, ...]:
@@ -74,6 +80,7 @@ def _fetch_answer(source: SourceSpec, request: Request) -> CheckedAnswer:
         if not len(rankings):
             raise SourceError(_describe_nothing_ranked(others, request))
         rankings = rankings if request.keep_all else keep_first_documents(rankings, request.depth)
+        stages = {name: _read_stage(name, rankings, answer, request) for name in source.stages[:-1]}
         failed = {query: _make_one_line(why) for query, why in _list_entries(answer.failed, "failed")}
         index = tuple(map(check_index_facts, [answer.index] if isinstance(answer.index, Mapping) else answer.index))
         ranks = describe_contradicted_ranks(len(rankings.contradicted), len(rankings))
@@ -81,8 +88,21 @@ def _fetch_answer(source: SourceSpec, request: Request) -> CheckedAnswer:
         gone = tuple(map(str, answer.gone))
         fields = tuple(map(_make_one_line, answer.unknown_fields))
         return CheckedAnswer(
-            rankings, others, _shorten_facts(answer.about), failed, notes, index, gone, answer.recorded, fields
+            rankings, others, _shorten_facts(answer.about), failed, notes, index, gone, answer.recorded, fields, stages
         )
+
+
+def _read_stage(name: str, rankings: Rankings, answer: Answer, request: Request) -> Rankings:
+    """The whole rankings of an earlier stage, for every query that the last stage ranks."""
+    if name not in answer.stages:
+        raise SourceError(f"the answer has no stage {name!r}")
+    whole = _read_rankings(answer.stages[name], replace(request, keep_all=True))
+    found, _ = split_queries(whole, request.queries.position.__contains__)
+    lacking = set(rankings.queries).difference(found.queries)
+    if lacking:
+        without = f"{format_count(len(lacking), 'query')} that the last stage ranks: {format_some(sorted(lacking))}"
+        raise SourceError(Problem(f"stage {name!r} has no ranking of {without}", suggestion=SAME_RUN))
+    return found
 
 
 def _check_data(rankings: Rankings, answer: Answer) -> Rankings:

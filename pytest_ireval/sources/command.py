@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
@@ -17,17 +18,26 @@ from pytest_ireval.data.coerce import coerce_rankings
 from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.formats.writers import encode_queries
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.errors import InputError, IrevalError, Problem, SourceError, clean_lines, last_lines, relative_path
+from pytest_ireval.errors import (
+    InputError,
+    IrevalError,
+    Problem,
+    SourceError,
+    clean_lines,
+    last_lines,
+    quote,
+    relative_path,
+)
 from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.sources.calls import suggest_longer_timeout
 from pytest_ireval.sources.programs import end_program, end_programs_on_signals, make_temporary_folder
-from pytest_ireval.sources.request import Request
+from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suite.option_types import DurationText, Flag, PathText, Text, Texts
-from pytest_ireval.suite.options import SourceOptions
+from pytest_ireval.suite.options import StagedSourceOptions
 from pytest_ireval.suite.scalars import UnfitError
 
 
-class CommandOptions(SourceOptions):
+class CommandOptions(StagedSourceOptions):
     """The options of a program."""
 
     command: Texts = Field(description="The program and its arguments; {queries}, {rankings} and {depth} are replaced.")
@@ -93,13 +103,29 @@ class _Job:
 
 
 @source(name="command", options=CommandOptions)
-def command(options: CommandOptions, request: Request) -> Rankings:
+def command(options: CommandOptions, request: Request) -> Rankings | Answer:
     """Rankings that a program writes for the queries."""
     with end_programs_on_signals(), make_temporary_folder() as files:
         job = _Job(options, request, Path(files))
         _write_queries(job)
         _refuse_failure(job, _run(job))
-        return _read(job)
+        return _read_stages(job) if options.stages else _read(job)
+
+
+def _read_stages(job: _Job) -> Answer:
+    """The output as JSON: ``{stage: rankings}``."""
+    where = f"{job.written_to} of {_format_command(job)}"
+    wanted = (
+        f"with stages, it is JSON: {{{', '.join(f'{quote(name)}: {{query: [id, …]}}' for name in job.options.stages)}}}"
+    )
+    try:
+        found = json.loads(job.rankings.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SourceError(Problem(f"{where} is not JSON: {error}", allowed=wanted)) from None
+    if not isinstance(found, dict) or {*found} != {*job.options.stages}:
+        names = f"the keys {', '.join(map(quote, found))}" if isinstance(found, dict) else f"a {type(found).__name__}"
+        raise SourceError(Problem(f"{where} has {names}", allowed=wanted))
+    return Answer(found.pop(job.options.stages[-1]), stages=found)
 
 
 def _write_queries(job: _Job) -> None:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from pytest_ireval.data.rankings import rank_lists
+from pytest_ireval.data.rankings import Rankings, rank_lists
 from pytest_ireval.data.tables import Unfit
 from pytest_ireval.errors import (
     Mistakes,
@@ -43,7 +43,7 @@ from pytest_ireval.sources.returned_rankings import (
     read_rankings_of_all,
 )
 from pytest_ireval.suite.option_types import DurationText, PathTexts, Text, Whole
-from pytest_ireval.suite.options import SourceOptions
+from pytest_ireval.suite.options import StagedSourceOptions
 from pytest_ireval.suite.scalars import UnfitError
 from pytest_ireval.words import format_some
 
@@ -58,7 +58,7 @@ def _check_name(text: str) -> str:
     return text
 
 
-class PythonOptions(SourceOptions):
+class PythonOptions(StagedSourceOptions):
     """The options of a Python function."""
 
     python: Annotated[Text, AfterValidator(_check_name)] = Field(
@@ -103,10 +103,10 @@ def python(options: PythonOptions, request: Request) -> Answer:
     if outcomes and outcomes[-1].failed:
         raise _make_error(outcomes[-1], len(outcomes) - 1, options, request)
     returned: list[_CallResult] = [outcome.value for outcome in outcomes]
-    lists = [each.lists for each in returned]
-    answers = lists[0] if options.mode == "all" else dict(zip(request.queries.ids, lists, strict=True))
+    *earlier, last = options.stages or ("",)
     depth = None if request.keep_all else request.depth
-    rankings = rank_lists(_refuse_unfit(answers, options.python), "rankings", depth, by_id=request.by_id)
+    rankings = _rank_stage(last, depth, options, request, returned)
+    stages = {name: _rank_stage(name, None, options, request, returned) for name in earlier}
     timings = _collect_timings(options, request, returned)
     fields: dict[str, Mapping[str, Any]] = {}
     about: dict[str, Any] = {}
@@ -119,7 +119,16 @@ def python(options: PythonOptions, request: Request) -> Answer:
         notes = dict.fromkeys(each.answer.notes) | notes
     seen = [each.answer.index for each in returned]
     index = [facts for each in seen for facts in ([each] if isinstance(each, Mapping) else each)]
-    return Answer(rankings, timings, fields, about, failed, tuple(notes), index)
+    return Answer(rankings, timings, fields, about, failed, tuple(notes), index, stages=stages)
+
+
+def _rank_stage(
+    stage: str, depth: int | None, options: PythonOptions, request: Request, returned: Sequence[_CallResult]
+) -> Rankings:
+    lists = [each.lists_by_stage[stage] for each in returned]
+    answers = lists[0] if options.mode == "all" else dict(zip(request.queries.ids, lists, strict=True))
+    name = f"{options.python}, stage {stage}" if stage else options.python
+    return rank_lists(_refuse_unfit(answers, name), "rankings", depth, by_id=request.by_id)
 
 
 def _collect_timings(options: PythonOptions, request: Request, returned: Sequence[_CallResult]) -> Any:
@@ -193,7 +202,8 @@ def _refuse_unfit(answers: dict[str, Pairs | Unfit] | Unfit, name: str) -> dict[
 class _CallResult(NamedTuple):
     """The value of one call: its rankings, the fields of their documents, and the answer that it came in."""
 
-    lists: Any
+    lists_by_stage: Mapping[str, Any]
+    """Of a function without stages, under an empty name."""
     described: Described
     answer: Answer
     seconds: float = 0.0
@@ -245,16 +255,38 @@ class _Search(NamedTuple):
         """Read the value in the thread that returned it, because its parts may be fetched while it is read."""
         answer = returned if isinstance(returned, Answer) else Answer(returned)
         described: Described = dict(answer.fields or {})
+        rankings = self._split_stages(answer.rankings)
         if self.options.mode == "all":
-            lists = read_rankings_of_all(answer.rankings, described, self.options.id)
-            if not isinstance(lists, Unfit):
-                lists = {
-                    str(query): self._refuse_rising(each, lists[str(query)]) for query, each in answer.rankings.items()
-                }
-            return _CallResult(lists, described, answer)
-        ranking = read_ranking(answer.rankings, self.request.queries.ids[number], described, self.options.id)
-        ranking = self._refuse_rising(answer.rankings, ranking)
-        return _CallResult(ranking, described, answer, time.perf_counter() - began)
+            of_all = {stage: self._read_all(each, described) for stage, each in rankings.items()}
+            return _CallResult(of_all, described, answer)
+        lists = {stage: self._read_one(each, number, described) for stage, each in rankings.items()}
+        return _CallResult(lists, described, answer, time.perf_counter() - began)
+
+    def _split_stages(self, returned: Any) -> Mapping[str, Any]:
+        """What was returned for each stage."""
+        stages = self.options.stages
+        if not stages:
+            return {"": returned}
+        if isinstance(returned, Mapping) and {*returned} == {*stages}:
+            return returned
+        keys = (
+            f"the keys {', '.join(map(repr, returned))}" if isinstance(returned, Mapping) else type(returned).__name__
+        )
+        inner = "{id: ranking}" if self.options.mode == "all" else "ranking"
+        wanted = f"with stages, return {{{', '.join(f'{quote(name)}: {inner}' for name in stages)}}}"
+        return dict.fromkeys(stages, Unfit(f"returned {keys}", wanted))
+
+    def _read_all(self, returned: Any, described: Described) -> Any:
+        lists = returned if isinstance(returned, Unfit) else read_rankings_of_all(returned, described, self.options.id)
+        if isinstance(lists, Unfit):
+            return lists
+        return {str(query): self._refuse_rising(each, lists[str(query)]) for query, each in returned.items()}
+
+    def _read_one(self, returned: Any, number: int, described: Described) -> Pairs | Unfit:
+        if isinstance(returned, Unfit):
+            return returned
+        ranking = read_ranking(returned, self.request.queries.ids[number], described, self.options.id)
+        return self._refuse_rising(returned, ranking)
 
     def _refuse_rising(self, returned: Any, ranking: Pairs | Unfit) -> Pairs | Unfit:
         """Refuse scores that contradict the order of a list: one of the two is wrong, and nobody knows which."""

@@ -67,5 +67,8 @@ class Answer:
     """Relevant documents of the request that the index does not have."""
     recorded: RecordedAnswers | None = None
     """The answers that are recordings: the system was not asked for them, and every report says so."""
+    stages: Mapping[str, Any] = field(default_factory=dict)
+    """By earlier stage, its whole rankings, in any form that ``evaluate`` takes. A function returns them in
+    ``rankings``: ``Answer({"retrieve": […], "rerank": […]})``."""
     unknown_fields: Sequence[str] = ()
     """Fields that the request searches and the index does not have, each with a hint if there is one."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from pytest_ireval.data.coerce import coerce_rankings
 from pytest_ireval.data.formats.input_file import shorten_path
@@ -18,13 +18,15 @@ from pytest_ireval.data.side_data import read_timings
 from pytest_ireval.data.views import concatenate_rankings
 from pytest_ireval.errors import Mistakes, Problem, SourceError, quote, relative_path
 from pytest_ireval.plugins.plugin_types import source
-from pytest_ireval.sources.request import Request
+from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suite.option_types import PathText, PathTexts, Text
-from pytest_ireval.suite.options import SourceOptions
+from pytest_ireval.suite.options import SourceOptions, StagedSourceOptions
+from pytest_ireval.suite.scalars import UnfitError
+from pytest_ireval.words import format_count
 
 
-class RunOptions(SourceOptions):
-    """The options of rankings files."""
+class RunOptions(StagedSourceOptions):
+    """The options of rankings files; with stages, one file of each, all from one run."""
 
     run: PathTexts = Field(description="A rankings file, a pattern such as runs/*.trec.gz, or a list of both.")
     timings: PathText | None = Field(
@@ -32,19 +34,34 @@ class RunOptions(SourceOptions):
     )
     format: Text = Field("", description="Its format, if several formats fit: trec, table, jsonl, json, parquet, …")
 
+    @model_validator(mode="after")
+    def _check_files(self) -> RunOptions:
+        if self.stages and len(self.run) != len(self.stages):
+            files = f"{format_count(len(self.run), 'file')} for {len(self.stages)} stages"
+            raise UnfitError(f"run names {files}", f"write run: [{', '.join(f'{name}.trec' for name in self.stages)}]")
+        return self
+
 
 @source(name="run", options=RunOptions)
-def run(options: RunOptions, request: Request) -> Rankings:
+def run(options: RunOptions, request: Request) -> Answer:
     """Rankings from files, in any installed format."""
-    files = list(dict.fromkeys(file for path in options.run for file in _expand_path(path, request.folder)))
+    *earlier, last = options.stages or ("",)
+    paths = dict(zip((*earlier, last), options.run, strict=True)) if earlier else {}
+    stages = {name: _read_files(options, [paths[name]], replace(request, keep_all=True)) for name in earlier}
+    rankings = _read_files(options, [paths[last]] if earlier else options.run, request)
+    timings = None if options.timings is None else read_timings(shorten_path(options.timings))
+    return Answer(replace(rankings, timings=timings), stages=stages)
+
+
+def _read_files(options: RunOptions, paths: Sequence[Path], request: Request) -> Rankings:
+    files = list(dict.fromkeys(file for path in paths for file in _expand_path(path, request.folder)))
     depth = None if request.keep_all else request.depth
     how = Reading(depth=depth, by_id=request.by_id, progress=request.progress)
     parts = [
         coerce_rankings(shorten_path(file), request.readers, options.format or None, how, "format: …") for file in files
     ]
     _refuse_split(parts, files, request.folder)
-    timings = None if options.timings is None else read_timings(shorten_path(options.timings))
-    return replace(concatenate_rankings(parts, "rankings"), timings=timings)
+    return concatenate_rankings(parts, "rankings")
 
 
 def find_missing_files(options: SourceOptions, folder: Path) -> list[str] | None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_ireval.baseline.files import ANCHOR, is_anchor, suite_name_of
-from pytest_ireval.errors import Problem
+from pytest_ireval.errors import Problem, did_you_mean
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.parameters import format_value
 from pytest_ireval.suite.scalars import KEY, Items, Keys, find_place, problem_at
-from pytest_ireval.suite.suite import RuleSpec
+from pytest_ireval.suite.suite import RuleSpec, SourceSpec
 from pytest_ireval.suite.suite_keys import RELATIVE, SuiteKeys
 
 
@@ -55,10 +56,48 @@ def _check_depth(suite: CheckedSuite) -> Iterator[Problem]:
             yield problem_at(suite.tree, ("metrics", position), *_describe_too_deep(metric, depth))
     for number, rule in enumerate(suite.keys.rules):
         for part, place in zip(rule.parts, rule.places, strict=True):
-            if part.metric is not None and _find_cutoff(part.metric) > depth:
+            if part.metric is not None and not part.metric.stage and _find_cutoff(part.metric) > depth:
                 complaint, suggestion = _describe_too_deep(part.metric, depth)
                 path = suite.problem_of_rule(number, "").path
                 yield Problem(complaint, str(place), path, suggestion)
+
+
+STAGE_NEEDS = frozenset(("judgments", "unretrieved", "subtopics"))
+"""The needs of metrics that what is kept of an earlier stage meets."""
+
+
+def _check_stages(suite: CheckedSuite) -> Iterator[Problem]:
+    """Rules about an earlier stage need a source that tells it, and a metric of the ranks of judged documents."""
+    for number, rule in enumerate(suite.keys.rules):
+        metric = next((part.metric for part in rule.parts if part.metric is not None and part.metric.stage), None)
+        if metric is None:
+            continue
+        other = rule.options.traits.reference.source
+        for source in (suite.keys.source, other) if other is not None else (suite.keys.source,):
+            if problem := _describe_unknown_stage(metric.stage, source, "source" if other is not source else "against"):
+                path = suite.problem_of_rule(number, "", "stage").path
+                yield replace(problem, place=str(rule.place), path=path)
+        lacks = sorted(metric.needs - STAGE_NEEDS)
+        if lacks or metric.unit != "query":
+            needs = f"needs {', '.join(lacks)}" if lacks else f"scores a whole {metric.unit}"
+            complaint = f"{metric} {needs}, but of an earlier stage only the ranks of judged documents are kept"
+            yield suite.problem_of_rule(number, complaint, "stage")
+
+
+def _describe_unknown_stage(stage: str, source: SourceSpec, key: str) -> Problem | None:
+    """The problem of a stage that is no earlier one of the source, which the suite has under ``key``."""
+    *earlier, last = source.stages or ("",)
+    if not source.stages:
+        complaint = f"{key} does not say that its answers have a stage {stage!r}"
+        return Problem(
+            complaint, suggestion=f"write {key}: {{…, stages: [{stage}, …]}}, with the last stage at the end"
+        )
+    if stage == last:
+        return Problem(f"{stage!r} is the last stage, which is the ranking", suggestion="remove stage from this rule")
+    if stage not in earlier:
+        known = f"earlier stages: {', '.join(earlier)}"
+        return Problem(f"unknown stage {stage!r}", suggestion=did_you_mean(stage, earlier), allowed=known)
+    return None
 
 
 def _find_cutoff(metric: Metric) -> float:
@@ -140,4 +179,12 @@ def _check_files(suite: CheckedSuite) -> Iterator[Problem]:
 
 
 Check = Callable[[CheckedSuite], Iterator[Problem]]
-CHECKS: tuple[Check, ...] = (_check_name, _check_depth, _check_judgments, _check_columns, _check_waivers, _check_files)
+CHECKS: tuple[Check, ...] = (
+    _check_name,
+    _check_depth,
+    _check_stages,
+    _check_judgments,
+    _check_columns,
+    _check_waivers,
+    _check_files,
+)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
 
-from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.suite.option_types import Against, Filter, Flag, Tags, Text, Whole
+from pytest_ireval.metrics.metric import Metric, copy_metric
+from pytest_ireval.suite.option_types import Against, Filter, Flag, Tags, Text, Texts, Whole
 from pytest_ireval.suite.quantities import Amount, Tolerance, Tolerances
+from pytest_ireval.suite.scalars import UnfitError
 from pytest_ireval.suite.suite import STORED, Reference
 
 if TYPE_CHECKING:
     from pytest_ireval.data.queries import Queries
     from pytest_ireval.errors import Problem
+    from pytest_ireval.plugins.plugin_types import Part
+
+
+STAGE = re.compile(r"[A-Za-z0-9_-]+")
+"""The name of a stage, which is part of ids of tests."""
 
 
 class Looser(NamedTuple):
@@ -158,6 +165,10 @@ class RuleOptions(KindOptions):
         given = {name: getattr(self, name) for name, known in TRAIT_OPTIONS.items() if name in type(self).model_fields}
         return RuleTraits(**{name: value for name, value in given.items() if isinstance(value, TRAIT_OPTIONS[name])})
 
+    def complete_parts(self, parts: Iterable[Part]) -> Iterable[Part]:
+        """Set what the options say of every part of a rule."""
+        return parts
+
 
 class ComparingOptions(RuleOptions):
     """The options of every rule that compares with a baseline."""
@@ -265,6 +276,21 @@ class WeightedOptions(RuleOptions):
     )
 
 
+class StagedOptions(RuleOptions):
+    """The options of every rule that reads the values of one metric, which may be that of an earlier stage."""
+
+    stage: Text = Field("", description="An earlier stage of the source: the metric of what that stage returned.")
+
+    def complete_parts(self, parts: Iterable[Part]) -> Iterable[Part]:
+        """Set the stage of every metric; it is in the ids of the tests, too."""
+        for part in parts:
+            if not self.stage or part.metric is None:
+                yield part
+            else:
+                label = f"{part.label or part.metric}.{self.stage}"
+                yield part._replace(label=label, metric=copy_metric(part.metric, stage=self.stage))
+
+
 class SourceOptions(KindOptions):
     """The options of every source."""
 
@@ -274,6 +300,17 @@ class SourceOptions(KindOptions):
     repeat: Whole = Field(
         1, le=1000, description="How often the source is asked: a query's value is the mean of all answers."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_stages(cls, data: Any) -> Any:
+        if isinstance(data, Mapping) and "stages" in data and "stages" not in cls.model_fields:
+            raise UnfitError(
+                "the answers of this source have no stages",
+                "use a python source whose function asks the system, and returns the ranking of each stage",
+                "sources that can tell stages: command, python, run",
+            )
+        return data
 
     @property
     def asks_each_query(self) -> bool:
@@ -287,3 +324,20 @@ class SourceOptions(KindOptions):
     def find_request_mistakes(self, queries: Queries | None, depth: int) -> Iterator[Problem]:  # noqa: ARG002
         """Mistakes of the request that show without asking; ``queries`` are None if they have not been read."""
         yield from ()
+
+
+class StagedSourceOptions(SourceOptions):
+    """The options of every source that can tell the stages of its answers."""
+
+    stages: Texts = Field(
+        (), description="The stages of each answer in order: [retrieve, rerank]. The last is the ranking."
+    )
+
+    @model_validator(mode="after")
+    def _check_stages(self) -> StagedSourceOptions:
+        wrong = [name for name in self.stages if not STAGE.fullmatch(name)]
+        if wrong:
+            raise UnfitError(f"{wrong[0]!r} is not a name for a stage", allowed="allowed: letters, digits, _ and -")
+        if len(self.stages) == 1 or len(set(self.stages)) < len(self.stages):
+            raise UnfitError("stages needs two or more names, each once", "write stages: [retrieve, rerank]")
+        return self

@@ -58,6 +58,11 @@ class SourceSpec:
         """The number of times that it is asked."""
         return int(self.options.repeat)
 
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages of its answers, in order; the last is the ranking. Empty where it tells none."""
+        return tuple(getattr(self.options, "stages", ()))
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -215,6 +220,11 @@ class Suite:
     def depth(self) -> int:
         """The number of documents of each ranking that count."""
         return self.policies.depth or 100
+
+    def stages_of(self, metric: Metric | None = None) -> tuple[str, ...]:
+        """The stages of the answers of its source, down to the one that a metric is about."""
+        stages = () if self.source is None else self.source.stages
+        return stages[: stages.index(metric.stage) + 1] if metric is not None and metric.stage else stages
 
     @property
     def baselines(self) -> Path:

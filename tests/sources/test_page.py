@@ -10,8 +10,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "sources.md"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCKS = BLOCK.findall(PAGE.read_text(encoding="utf-8")) if PAGE.exists() else []
 SOURCES = [code for language, code in BLOCKS if language == "yaml" and "search.example" not in code]
-"""Sources of live systems are asked in test_http.py; that of a database where there is one."""
-SOURCES = [code for code in SOURCES if "database:" not in code and 'python: "with_' not in code]
+"""Sources of live systems are asked in test_http.py; that of a database where there is one; the example by its page."""
+SOURCES = [code for code in SOURCES if not any(each in code for each in ("database:", 'python: "with_', "hybrid:"))]
 
 
 @pytest.fixture

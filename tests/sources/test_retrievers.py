@@ -218,12 +218,24 @@ def test_a_transformer_of_pyterrier_is_known_by_docno(search):
 
 
 EXAMPLES = re.findall(r"^```py\n(# with_(\w+)\.py\n.*?)^```\n\n```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-FIRST = {"langchain": "m1", "haystack": "m1", "bm25s": "m1", "faiss": "m1"}
+HAYSTACK_ITSELF = """
+from haystack import Document
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+store = InMemoryDocumentStore()
+store.write_documents(
+    [Document(content="red mug", meta={"sku": "m1"}), Document(content="blue mug", meta={"sku": "m2"})]
+)
+retriever = InMemoryBM25Retriever(store, top_k=20)
+"""
+EXAMPLES.append((HAYSTACK_ITSELF, "haystack", 'source: {python: "with_haystack:retriever", id: meta.sku}'))
+FIRST = {"langchain": "m1", "haystack": "m1", "bm25s": "m1"}
 
 
 @pytest.mark.skipif(not PAGE, reason="needs a checkout of the project")
 @pytest.mark.parametrize("name", FIRST)
-def test_the_examples_of_the_page(shop, name):
+def test_the_examples_of_the_page_and_haystack_itself(shop, name):
     (found,) = [(code, source) for code, framework, source in EXAMPLES if framework == name]
     needs(re.search(r"^(?:from|import) (\w+)", found[0], re.MULTILINE)[1])
     shop.write(f"with_{name}.py", found[0])

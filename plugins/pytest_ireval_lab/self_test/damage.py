@@ -76,7 +76,7 @@ def _list_mutants(rehearsal: Rehearsal) -> Iterator[_Mutant]:
 def _find_deepest_cutoff(rehearsal: Rehearsal) -> int:
     """The deepest cutoff of the metrics that rules are about; 10 without any cutoff."""
     metrics = [check.part.metric for check in rehearsal.checks if check.part.metric is not None]
-    cutoffs = [metric.settings.get("cutoff") for metric in metrics]
+    cutoffs = [metric.settings.get("cutoff") for metric in metrics if not metric.stage]
     return max(
         (each for each in cutoffs if isinstance(each, int)), default=min(10, rehearsal.scores.collection.suite.depth)
     )
