@@ -18,6 +18,7 @@ from pytest_ireval.testing.data import (
     Change,
     Data,
     MetricValues,
+    Query,
     apply_change,
     compute_metric_values,
     leave_each_alone,
@@ -32,6 +33,7 @@ from pytest_ireval.testing.data import (
     rename_documents_at_length,
     rename_queries_at_length,
     select_deep_enough,
+    select_queries,
 )
 
 
@@ -165,8 +167,8 @@ def find_single_value(case: Case, data: Data) -> Broken | None:  # noqa: ARG001 
     """Every unit of data that differ has the same value."""
     renamed = apply_change(rename_documents_at_length, apply_change(rename_queries_at_length, make_random_data(8)))
     several = (make_random_data(8), make_random_data(30), make_corner_cases(), make_fractions(), renamed)
-    judged = [tuple(q for q in each.queries if q.ranking and max(q.grades.values()) > 0) for each in several]
-    every = [case.values(replace(each, queries=few)) for each, few in zip(several, judged, strict=True)]
+    places = [_find_queries(each, lambda query: query.ranking and max(query.grades.values()) > 0) for each in several]
+    every = [case.values(select_queries(each, few)) for each, few in zip(several, places, strict=True)]
     found = {round(value, 9) for each in every for value in each.by_unit.values()}
     return Broken((), f"has the value {found.pop():g} for all rankings, good or bad") if len(found) == 1 else None
 
@@ -186,12 +188,11 @@ def find_misread_name(case: Case, data: Data) -> Broken | None:  # noqa: ARG001 
 def find_better_than_perfect(case: Case, data: Data) -> Broken | None:
     """A ranking is better than the perfect one; queries without relevant documents have none."""
     perfect = make_perfect_rankings(data, _find_relevant_grade(case.metric))
-    with_relevant = [i for i, query in enumerate(perfect.queries) if query.ranking]
-    data = replace(data, queries=tuple(data.queries[i] for i in with_relevant))
-    perfect = replace(perfect, queries=tuple(perfect.queries[i] for i in with_relevant))
-    if not data.queries:
+    with_relevant = _find_queries(perfect, lambda query: query.ranking)
+    if not with_relevant:
         return None
-    return _find_worse(case, data, perfect, "with all relevant documents in order of grade")
+    some, best = select_queries(data, with_relevant), select_queries(perfect, with_relevant)
+    return _find_worse(case, some, best, "with all relevant documents in order of grade")
 
 
 def find_harm_by_promotion(case: Case, data: Data) -> Broken | None:
@@ -200,6 +201,11 @@ def find_harm_by_promotion(case: Case, data: Data) -> Broken | None:
         if broken := _find_worse(case, data, better, "with a relevant document one place higher"):
             return broken
     return None
+
+
+def _find_queries(data: Data, condition: Callable[[Query], object]) -> tuple[int, ...]:
+    """The places of the queries that meet a condition."""
+    return tuple(place for place, query in enumerate(data.queries) if condition(query))
 
 
 def _find_relevant_grade(metric: Metric) -> float | None:

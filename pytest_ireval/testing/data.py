@@ -253,6 +253,7 @@ def scale_scores(data: Data) -> Data:
     )
 
 
+@lru_cache(maxsize=1000)
 def make_perfect_rankings(data: Data, relevant_from: float | None) -> Data:
     """Every ranking is all relevant documents by grade, and nothing else."""
     return _change_queries(data, lambda query: _make_perfect_ranking(query, relevant_from))
@@ -310,6 +311,13 @@ def leave_each_alone(data: Data) -> tuple[Data, ...]:
     return tuple(replace(data, queries=(query,)) for query in data.queries)
 
 
+@lru_cache(maxsize=1000)
+def select_queries(data: Data, places: tuple[int, ...]) -> Data:
+    """The queries at these places."""
+    return replace(data, queries=tuple(data.queries[place] for place in places))
+
+
+@lru_cache(maxsize=1000)
 def select_deep_enough(data: Data, cutoff: int) -> Data:
     """Every ranking is ``cutoff`` judged documents; queries that have fewer are left out.
 
@@ -326,6 +334,7 @@ def _add_spare(query: Query) -> Query:
     return replace(query, grades={**query.grades, AN_IRRELEVANT: 0.0}, numbers=numbers)
 
 
+@lru_cache(maxsize=1000)
 def lengthen(data: Data) -> Data:
     """Every ranking gets two more documents at its end: one judged not relevant, and an unjudged one."""
     return _change_queries(
@@ -406,9 +415,10 @@ def _make_judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankin
     rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
     rankings.update({stranger: [("d1", 1.0)] for stranger in data.strangers})
     judged = join_judgments(judgments, convert_rankings(rankings), data.top)
-    reference = join_judgments(
-        judgments, convert_rankings({query.name: _make_reference(query) for query in data.queries}), data.top
-    )
+    reference = None
+    if "reference" in needs:
+        others = {query.name: _make_reference(query) for query in data.queries}
+        reference = join_judgments(judgments, convert_rankings(others), data.top)
     brought = join_side_data(
         judged,
         collection=COLLECTION,  # always there: some metrics ask for it under some arguments only
@@ -419,7 +429,7 @@ def _make_judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankin
         queries=_make_queries(data, judged.queries) if "queries" in needs else None,
         preferences={q.name: _make_preferences(q) for q in data.queries} if "preferences" in needs else None,
         fields=_make_fields(data, same.fields or {}) if "fields" in needs else None,
-        reference=reference if "reference" in needs else None,
+        reference=reference,
     )
     return brought if needs & DOCUMENT_NEEDS else replace(brought, documents=None)
 
