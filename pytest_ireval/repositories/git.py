@@ -40,6 +40,8 @@ class CommitState(NamedTuple):
 
 def read_commit_state(folder: Path, took_part: Iterable[Path] = ()) -> CommitState:
     """The state of the repository that holds ``folder``; never an error."""
+    if find_root(folder) is None:
+        return CommitState()
     output = git_output(
         folder, "status", "--porcelain=v2", "--branch", "--untracked-files=no", "--", *WITHOUT_BASELINES
     )
