@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pytest_ireval.baseline.index_facts import describe_index_change, describe_rebuild
 from pytest_ireval.baseline.json_trees import name_changes
@@ -19,6 +18,7 @@ from pytest_ireval.baseline.record import (
     JudgmentPrints,
     Search,
 )
+from pytest_ireval.data.arrays import Mask
 from pytest_ireval.data.join import compare_first_documents
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings
@@ -51,7 +51,7 @@ def find_cause(
     ranked_before, ranked_now = _list_ranked(baseline.rankings), _list_ranked(rankings)
     # The queries file lists the asked queries; without one they are the judged, without judgments the ranked queries.
     if queries is not None:
-        scored = {query for metric in baseline.metrics.values() for query in metric.values}
+        scored = set[str]().union(*(metric.values for metric in baseline.metrics.values()))
         asked_now, asked_before = queries.ids, ranked_before | (scored & before.keys())
         known = ranked_before | scored
     elif after:
@@ -63,8 +63,10 @@ def find_cause(
     added = tuple(query for query in asked_now if query not in known)
     removed = tuple(sorted(asked_before.difference(asked_now)))
 
-    in_both = (before.keys() | after.keys()).difference(added, removed)
-    regraded = sorted(query for query in in_both if before.get(query) != after.get(query))
+    regraded: list[str] = []
+    if before != after:
+        in_both = (before.keys() | after.keys()).difference(added, removed)
+        regraded = sorted(query for query in in_both if before.get(query) != after.get(query))
     edits: tuple[JudgmentEdit, ...] | None = None
     grades_now = judgments.grades if judgments.grades_of else {}
     if regraded and baseline.judgments.grades is not None and grades_now is not None:
@@ -123,17 +125,21 @@ def find_changed_queries(before: Sequence[Rankings], now: Sequence[Rankings], de
 
     If a source was asked several times, a query has changed if it has an answer now that it did not have before.
     """
-    queries = sorted(_list_ranked(before) & _list_ranked(now))
-    same = np.array([[_are_same(old, new, queries, depth) for new in now] for old in before])
-    changed = np.asarray(~same.any(axis=0).all(axis=0), bool)
-    return tuple(query for query, differs in zip(queries, changed.tolist(), strict=True) if differs)
+    ranked_now = _list_ranked(now)
+    changed = set[str]()
+    for new in now:
+        is_known = np.any([_are_same(new, old, depth) for old in before], axis=0)
+        changed.update(new.queries[row] for row in np.flatnonzero(~is_known).tolist())
+        changed |= ranked_now.difference(new.queries) if len(now) > 1 else set()
+    return tuple(sorted(changed & ranked_now & _list_ranked(before)))
 
 
-def _are_same(old: Rankings, new: Rankings, queries: Sequence[str], depth: int) -> NDArray[np.bool_]:
-    """Tell of each of some queries whether it has the same first documents in both, and in their earlier stages."""
-    alike = compare_first_documents(old, new, depth).tolist()
-    same = {query for query, is_same in zip(old.queries, alike, strict=True) if is_same}
-    return np.array([query in same and _has_same_stages(old, new, query) for query in queries], bool)
+def _are_same(new: Rankings, old: Rankings, depth: int) -> Mask:
+    """Tell which queries of new rankings have the same first documents in old ones, and in their earlier stages."""
+    same = compare_first_documents(new, old, depth)
+    if new.stages.keys() & old.stages.keys():
+        same &= np.array([_has_same_stages(old, new, query) for query in new.queries], bool)
+    return same
 
 
 def _has_same_stages(old: Rankings, new: Rankings, query: str) -> bool:
@@ -148,7 +154,7 @@ def _has_same_stages(old: Rankings, new: Rankings, query: str) -> bool:
 
 
 def _list_ranked(askings: Sequence[Rankings]) -> set[str]:
-    return {query for rankings in askings for query in rankings.queries}
+    return set[str]().union(*(rankings.queries for rankings in askings))
 
 
 def _list_edits(before: Grades, now: Grades, queries: Iterable[str]) -> Iterator[JudgmentEdit]:

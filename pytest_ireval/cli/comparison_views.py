@@ -307,7 +307,7 @@ def _describe_rankings(comparison: Comparison) -> Iterator[str]:
         yield from (f"{signs[name]} {name}: {note}" for note in describe_queries(evaluation))
     yield from describe_relevance(next(iter(comparison.rankings.values())))
     for name, evaluation in comparison.rankings.items():
-        if note := describe_ties(evaluation):
+        if note := describe_ties(evaluation.tied, evaluation.policies):
             yield f"{signs[name]} {name}: {note}"
 
 

@@ -77,7 +77,7 @@ def collect_notes(evaluation: Evaluation) -> Iterator[str]:
     yield from describe_queries(evaluation)
     yield from describe_relevance(evaluation)
     yield from (note for metric in evaluation.metrics for note in metric.notes)
-    yield from filter(None, (describe_ties(evaluation), describe_contradicted(evaluation)))
+    yield from filter(None, (describe_ties(evaluation.tied, evaluation.policies), describe_contradicted(evaluation)))
 
 
 def describe_policies(evaluation: Evaluation) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -54,3 +55,8 @@ def cut_between_groups(begins: Integers, size: int) -> Iterator[tuple[int, int]]
         end = max(at + 1, int(np.searchsorted(begins, begins[at] + size, side="right")) - 1)
         yield at, min(end, last)
         at = end
+
+
+def look_up(names: Sequence[str], position: Mapping[str, int]) -> Integers:
+    """The position of each name; -1 for one that has none."""
+    return np.fromiter(map(position.get, names, repeat(-1)), np.int64, len(names))

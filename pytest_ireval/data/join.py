@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytest_ireval.data.arrays import BLOCK, Floats, Integers, Mask, compute_begins, cut_between_groups, list_rows
+from pytest_ireval.data.arrays import (
+    BLOCK,
+    Floats,
+    Integers,
+    Mask,
+    compute_begins,
+    cut_between_groups,
+    list_rows,
+    look_up,
+)
 from pytest_ireval.data.judged import Documents, Hits, JudgedRankings
 from pytest_ireval.data.judgments import Ideal, Judgments
 from pytest_ireval.data.rankings import Rankings
@@ -94,8 +103,7 @@ def _find_judged_rows(judgments: Judgments, rankings: Rankings) -> JudgedRows:
 
 def compare_first_documents(ours: Rankings, theirs: Rankings, depth: int) -> Mask:
     """Tell which queries of ours have the same first ``depth`` documents in theirs."""
-    position = {query: i for i, query in enumerate(theirs.queries)}
-    place = np.array([position.get(query, -1) for query in ours.queries], np.int64)
+    place = look_up(ours.queries, theirs.position)
     length, their_length = (np.minimum(np.diff(rankings.first), depth) for rankings in (ours, theirs))
     both = np.flatnonzero(place >= 0)
     both = both[length[both] == their_length[place[both]]]
@@ -115,8 +123,7 @@ def compare_first_documents(ours: Rankings, theirs: Rankings, depth: int) -> Mas
 
 def leave_unjudged(rankings: Rankings, queries: Sequence[str]) -> JudgedRankings:
     """The rankings of these queries without any judgments, for metrics that compare them with a reference."""
-    position = {query: i for i, query in enumerate(queries)}
-    code = np.array([position.get(query, -1) for query in rankings.queries], np.int64)
+    code = look_up(rankings.queries, dict(zip(queries, range(len(queries)), strict=True)))
     rows, query, first = _sort_rows_by_query(len(queries), rankings, code)
     none, no_grades = np.zeros(0, np.int64), np.zeros(0)
     present = np.zeros(len(queries), bool)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.data.arrays import Floats, Integers
+from pytest_ireval.data.arrays import Floats, Integers, look_up
 from pytest_ireval.data.scan import CollidingIdsError, Ids, PairIndex, order_by_ids
 from pytest_ireval.data.tables import Place, place_by_number, renumber_places
 from pytest_ireval.errors import InputError, Mistakes, Problem, quote
@@ -96,7 +96,7 @@ class Judgments:
     @cached_property
     def position(self) -> dict[str, int]:
         """Query id to its position in ``queries``."""
-        return {query: i for i, query in enumerate(self.queries)}
+        return dict(zip(self.queries, range(len(self.queries)), strict=True))
 
     @cached_property
     def highest_grade(self) -> float:
@@ -113,7 +113,9 @@ class Judgments:
 
     def number_queries(self, queries: Sequence[str]) -> Integers:
         """The position of each query; -1 for one that is not judged."""
-        return np.array([self.position.get(query, -1) for query in queries], np.int64)
+        if queries == self.queries:  # in most suites
+            return np.arange(len(queries))
+        return look_up(queries, self.position)
 
     def order_by_ids(self) -> Integers:
         """The rows in an order that does not depend on the order in which they were given."""

@@ -33,7 +33,7 @@ class Queries:
     @cached_property
     def position(self) -> dict[str, int]:
         """Query id to its place in ``ids``."""
-        return {query: i for i, query in enumerate(self.ids)}
+        return dict(zip(self.ids, range(len(self)), strict=True))
 
     def text_of(self, query: str) -> str:
         """The text of a query; "" if it is unknown."""

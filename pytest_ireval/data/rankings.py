@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,6 +64,11 @@ class Rankings:
     def __len__(self) -> int:
         return len(self.queries)
 
+    @cached_property
+    def position(self) -> Mapping[str, int]:
+        """Query id to its place in ``queries``."""
+        return dict(zip(self.queries, range(len(self)), strict=True))
+
     @property
     def query(self) -> Integers:
         """For each document the place of its query."""
@@ -75,7 +81,7 @@ class Rankings:
 
     def ranking(self, query: str) -> list[str]:
         """The document ids of one query in order of rank."""
-        i = self.queries.index(query)
+        i = self.position[query]
         return self.documents.texts(np.arange(self.first[i], self.first[i + 1]))
 
 

@@ -215,7 +215,7 @@ def build_evaluation(setting: EvaluationSetup, found: JoinedRankings, queries: M
         missing=tuple(names[~judged.present].tolist()),
         empty=tuple(names[judged.present & (judged.retrieved == 0)].tolist()),
         without_judgments=found.without_judgments,
-        tied=_count_tied(counting_queries, setting.metrics, setting.policies),
+        tied=count_tied(counting_queries, setting.metrics, setting.policies),
         highest_grade=setting.judgments.highest_grade,
         policies=setting.policies,
         judgments=setting.judgments.origin,
@@ -253,7 +253,7 @@ def find_deepest_rank(metrics: Iterable[Metric], depth: int) -> int:
     return min(depth, max(known)) if known and len(known) == len(cutoffs) else depth
 
 
-def _count_tied(judged: JudgedRankings, metrics: Sequence[Metric], policies: Policies) -> int:
+def count_tied(judged: JudgedRankings, metrics: Sequence[Metric], policies: Policies) -> int:
     """The number of queries in which a judged document has the score of another one, as far down as metrics look."""
     deepest = policies.depth or DEEPEST
     if policies.unjudged == "removed":
@@ -266,10 +266,10 @@ def _count_tied(judged: JudgedRankings, metrics: Sequence[Metric], policies: Pol
 
 def _make_results(metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies) -> Iterator[MetricResult]:
     for scores, view in score_under_policies(metrics, judged, policies):
-        yield _make_result(scores, tuple(_collect_notes(scores, view)))
+        yield _make_result(scores, tuple(collect_notes(scores, view)))
 
 
-def _collect_notes(scores: Scores, judged: JudgedRankings) -> Iterator[str]:
+def collect_notes(scores: Scores, judged: JudgedRankings) -> Iterator[str]:
     """Sentences about units without a value, and about what the metric left out."""
     metric, without = scores.metric, int(np.isnan(scores.values).sum())
     if without:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from math import isnan
+from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from pytest_ireval.baseline.changes import find_cause
 from pytest_ireval.baseline.index_facts import describe_new_count
@@ -272,14 +274,10 @@ def _find_cause(
         search=inputs.search,
     )
     ignored = unknown | population.waived
-    on_one_side = [
-        query
-        for query in population.queries.ids
-        if (query in side.position) != (query in current.position) and query not in ignored
-    ]
+    on_one_side = (side.position.keys() ^ current.position.keys()) & population.queries.position.keys()
     return replace(
         cause,
-        rankings=cause.rankings + len(on_one_side),
+        rankings=cause.rankings + len(on_one_side - ignored),
         restated=find_restated(stored, side),
         added=tuple(q for q in cause.added if q in current.position and q not in population.waived),
         metrics=tuple(sorted({*cause.metrics, *redefined})),
@@ -406,13 +404,12 @@ def _find_lost_values(
             continue
         if name in cause.metrics:  # another definition may give no value where the old one did
             continue
-        values = zip(scored.names, scored.values.tolist(), strict=True)
-        with_value = {unit_id for unit_id, value in values if not isnan(value)}
         accepted = stored.metrics[name].values
-        lost = [unit_id for unit_id in accepted if unit_id not in with_value and unit_id not in excused[unit]]
+        lost = set(accepted).difference(compress(scored.names, (~np.isnan(scored.values)).tolist()), excused[unit])
         if len(lost) > MOST_REMOVED * len(accepted):
             units = format_count(len(accepted), unit)
-            complaint = f"{len(lost)} of {units} have no {name} any more: {format_some(lost)}"
+            some = format_some([unit_id for unit_id in accepted if unit_id in lost])
+            complaint = f"{len(lost)} of {units} have no {name} any more: {some}"
             moved = ", or queries moved to other sessions" if unit == "session" else ""
             yield kind.describe_misfit(complaint, f"were judgments deleted, or rankings left out{moved}? ")
             return  # the values of other metrics are lost by the same cause

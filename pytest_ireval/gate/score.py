@@ -21,6 +21,7 @@ from pytest_ireval.gate.references import (
 )
 from pytest_ireval.gate.score_rankings import ScoredRankings, add_judged_shares, score_rankings
 from pytest_ireval.gate.what_if import mirror, mix, take_comparison, take_population, take_values
+from pytest_ireval.results.evaluation import describe_ties
 from pytest_ireval.results.suite_result import Counts
 from pytest_ireval.sides.population import Population
 from pytest_ireval.sides.side import Side
@@ -162,7 +163,7 @@ def score_inputs(inputs: Inputs) -> Scores:
         counts=counts,
         listed_documents=scored.listed,
         instability=describe_instability(inputs),
-        notes=scored.notes,
+        notes=(*filter(None, [describe_ties(scored.tied, inputs.suite.policies)]), *scored.metric_notes),
     )
     problem = find_unknown_ids(scores)
     is_alone = inputs.reference.baseline is None and not inputs.others  # there is nothing else to compare with
@@ -191,16 +192,15 @@ def find_unknown_ids(scores: Scores) -> InputError | None:
 
 def _count_inputs(inputs: Inputs, scored: ScoredRankings) -> Counts:
     population, rankings = inputs.collection.population, scored.side.rankings[0]
-    judgments, evaluation = population.judgments, scored.evaluation
-    without = np.flatnonzero(rankings.retrieved == 0).tolist()
-    known = set(population.queries.ids)
+    judgments = population.judgments
+    without, known = np.flatnonzero(rankings.retrieved == 0).tolist(), population.queries.position
     return Counts(
         queries=len(population.queries),
         judged=len(judgments.queries) if judgments is not None else 0,
         missing=inputs.missing_queries,
         empty=tuple(rankings.queries[i] for i in without if rankings.queries[i] in known),
-        without_judgments=evaluation.without_judgments if evaluation is not None else (),
-        no_relevant=max((m.no_relevant for m in evaluation.metrics), default=0) if evaluation is not None else 0,
+        without_judgments=scored.without_judgments,
+        no_relevant=scored.no_relevant,
         unjudged=scored.unjudged,
         waived=tuple(sorted(population.waived)),
     )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.baseline.record import Baseline
-from pytest_ireval.data.arrays import Integers
+from pytest_ireval.data.arrays import Integers, look_up
 from pytest_ireval.data.coerce import JoinedRankings
 from pytest_ireval.data.join import leave_unjudged
 from pytest_ireval.data.judged import JudgedRankings
@@ -19,12 +19,18 @@ from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.stages import find_unknown_judgments, join_stage
 from pytest_ireval.data.views import cut_to_depth, select_queries
 from pytest_ireval.errors import InputError, IrevalError, MetricError
-from pytest_ireval.evaluating.evaluation import EvaluationSetup, apply_policies, build_evaluation, find_deepest_rank
+from pytest_ireval.evaluating.evaluation import (
+    EvaluationSetup,
+    apply_policies,
+    collect_notes,
+    count_tied,
+    find_deepest_rank,
+    score_under_policies,
+)
 from pytest_ireval.evaluating.recall_precision import LEVELS, compute_r_precision, find_relevant, interpolate_precision
 from pytest_ireval.gate.queries_and_judgments import Collection, adapt_metric, lowest_relevant_grade
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import score
-from pytest_ireval.results.evaluation import Evaluation, MetricResult, describe_ties
+from pytest_ireval.metrics.score import Scores, score
 from pytest_ireval.results.suite_result import Counts
 from pytest_ireval.sides.side import Judgedness, Scored, Side
 from pytest_ireval.statistics.differences import Floats, Mask
@@ -38,20 +44,18 @@ class ScoredRankings(NamedTuple):
     """One side, and what only the current side needs beside it."""
 
     side: Side
-    evaluation: Evaluation | None = None
-    """Of the first asking: it has the counts."""
+    without_judgments: tuple[str, ...] = ()
+    """Ranked queries that have no judgments; they do not count."""
+    no_relevant: int = 0
+    """The number of queries without relevant documents."""
+    tied: int = 0
+    """Queries in which a judged document has the score of another one, as far down as the metrics look."""
+    metric_notes: tuple[str, ...] = ()
+    """Notes of metrics: on queries without a value, and on what they left out."""
     listed: int = 0
     """Documents that count, over all judged queries."""
     unjudged: int = 0
     """Those of them without a judgment."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on equal scores, and of metrics: on queries without a value, and on what they left out."""
-        if self.evaluation is None:
-            return ()
-        tied = describe_ties(self.evaluation)
-        return (*([tied] if tied else []), *(note for metric in self.evaluation.metrics for note in metric.notes))
 
 
 def score_rankings(
@@ -147,20 +151,28 @@ def _add_values(
         else:
             joined = setting.join_rankings(rankings, documents=None if judged else True)
         counting = _mark_counting(joined, collection, setting, unknown, excluded)
-        results = _evaluate_metrics(setting, joined, counting)
-        errors |= results.errors
+        counted = joined.judged if counting is None else select_queries(joined.judged, counting)
+        found = _score_metrics(setting, counted)
+        errors |= found.errors
         if curves and judged:
             recall_precision.append(_measure_recall_precision(collection, joined, counting))
+        place = look_up(counted.queries, collection.population.queries.position)
         for name, metric in metrics.items():
-            if str(metric) in results.by_metric:
-                repeated.setdefault(name, []).append(
-                    _arrange_values(metric, results.by_metric[str(metric)], collection)
-                )
-        if number == 0 and not stage:
-            scored = scored._replace(evaluation=_merge_evaluations(scored.evaluation, results.evaluation))
+            if str(metric) in found.scores:
+                arranged = _arrange_values(metric, found.scores[str(metric)], collection, place)
+                repeated.setdefault(name, []).append(arranged)
+        if number == 0 and found.scores and not stage:
+            without = [int(np.count_nonzero(each.no_relevant)) for each in found.scores.values()]
+            computed = [each.metric for each in found.scores.values()]
+            scored = scored._replace(
+                without_judgments=joined.without_judgments,
+                no_relevant=max(scored.no_relevant, *without),
+                tied=max(scored.tied, count_tied(counted, computed, setting.policies)),
+                metric_notes=(*scored.metric_notes, *found.notes),
+            )
         if number == 0 and judged:
-            listed, without = _count_unjudged(joined, suite.depth)
-            scored = scored._replace(listed=listed, unjudged=without)
+            listed, unjudged = _count_unjudged(joined, suite.depth)
+            scored = scored._replace(listed=listed, unjudged=unjudged)
             side = replace(side, judgedness=_count_judged(joined, find_deepest_rank(suite.metrics, suite.depth)))
     broken = {name: errors[str(metric)] for name, metric in metrics.items() if str(metric) in errors}
     whole = {name: values for name, values in repeated.items() if name not in broken}
@@ -182,54 +194,49 @@ def _mark_counting(
 ) -> Mask | None:
     """Mark the queries that count; None for all."""
     judged, out = joined.judged, collection.population.waived | excluded
-    ignored = setting.policies.missing_queries == "ignore"
-    excused = np.array([ignored or query in unknown for query in judged.queries], bool)
-    counting: Mask = np.array([query not in out for query in judged.queries], bool) & (judged.present | ~excused)
+    excused = np.full(judged.count, setting.policies.missing_queries == "ignore")
+    if unknown:
+        excused |= np.array([query in unknown for query in judged.queries], bool)
+    counting: Mask = judged.present | ~excused
+    if out:
+        counting &= np.array([query not in out for query in judged.queries], bool)
     return None if counting.all() else counting
 
 
-def _merge_evaluations(one: Evaluation | None, other: Evaluation | None) -> Evaluation | None:
-    """The second evaluation, with the metrics of both."""
-    if one is None or other is None:
-        return other or one
-    return replace(other, metrics=(*one.metrics, *other.metrics), tied=max(one.tied, other.tied))
+class _MetricScores(NamedTuple):
+    """The scores of metrics by name, what these note, and the errors of metrics that could not be computed."""
 
-
-class _Results(NamedTuple):
-    evaluation: Evaluation | None
-    by_metric: Mapping[str, MetricResult]
+    scores: Mapping[str, Scores]
+    notes: Sequence[str]
     errors: Mapping[str, IrevalError]
 
 
-def _evaluate_metrics(setting: EvaluationSetup, joined: JoinedRankings, queries: Mask | None) -> _Results:
-    """All metrics at once; where one of them fails, one by one."""
-    try:
-        evaluation = build_evaluation(setting, joined, queries)
-    except MetricError:
-        return _evaluate_one_by_one(setting, joined, queries)
-    return _Results(evaluation, {result.name: result for result in evaluation.metrics}, {})
-
-
-def _evaluate_one_by_one(setting: EvaluationSetup, joined: JoinedRankings, queries: Mask | None) -> _Results:
-    results: dict[str, MetricResult] = {}
+def _score_metrics(setting: EvaluationSetup, judged: JudgedRankings) -> _MetricScores:
+    scores: dict[str, Scores] = {}
+    notes: list[str] = []
     errors: dict[str, IrevalError] = {}
-    merged: Evaluation | None = None
     for metric in setting.metrics:
         try:
-            evaluation = build_evaluation(replace(setting, metrics=[metric]), joined, queries)
+            ((found, view),) = score_under_policies([metric], judged, setting.policies)
+            own_notes = [*collect_notes(found, view)]
+            _ = found.aggregate  # values without a figure of the whole are broken, too
         except MetricError as error:
             errors[str(metric)] = error
-            continue
-        merged = _merge_evaluations(merged, evaluation)
-        results |= {result.name: result for result in evaluation.metrics}
-    return _Results(merged, results, errors)
+        else:
+            scores[str(metric)] = found
+            notes += own_notes
+    return _MetricScores(scores, notes, errors)
 
 
-def _arrange_values(metric: Metric, result: MetricResult, collection: Collection) -> Scored:
-    """Values in the order of the suite's queries; those of sessions or of the whole in their own."""
-    names = collection.population.queries.ids if metric.unit == "query" else tuple(result.values)
-    values = np.array([result.values.get(name, np.nan) for name in names], np.float64)
-    return Scored(metric, names, values)
+def _arrange_values(metric: Metric, scores: Scores, collection: Collection, place: Integers) -> Scored:
+    """Values in the order of the suite's queries, where each has its ``place``; other units are in their own order."""
+    counted = np.flatnonzero(scores.counted)
+    if metric.unit != "query":
+        return Scored(metric, tuple(scores.units[i] for i in counted.tolist()), scores.values[counted])
+    queries = collection.population.queries
+    values = np.full(len(queries), np.nan)
+    values[place[counted]] = scores.values[counted]
+    return Scored(metric, queries.ids, values)
 
 
 def _average_arrays(askings: Sequence[Floats]) -> Floats:
@@ -295,18 +302,16 @@ def _score_overlap(metric: Metric, judged: JudgedRankings, collection: Collectio
     if metric.unit != "query":
         there = there & np.array([query not in collection.population.waived for query in judged.queries], bool)
     scores = score(metric, judged if there.all() else select_queries(judged, there))
-    ids = collection.population.queries.ids
     if metric.unit != "query":
         return Scored(metric, scores.units, scores.values)
-    known = dict(zip(scores.units, scores.values.tolist(), strict=True))
-    return Scored(metric, ids, np.array([known.get(query, np.nan) for query in ids], np.float64))
+    return _arrange_values(metric, scores, collection, look_up(scores.units, collection.population.queries.position))
 
 
 def _count_judged(joined: JoinedRankings, depth: int) -> Judgedness:
     """Count for each judged query the documents down to a depth, and the judged ones among them."""
     judged = joined.judged
     above = judged.hits.query[judged.hits.rank <= depth]
-    return Judgedness(np.minimum(judged.retrieved, depth), np.bincount(above, minlength=judged.count))
+    return Judgedness(judged.present, np.minimum(judged.retrieved, depth), np.bincount(above, minlength=judged.count))
 
 
 def add_judged_shares(counts: Counts, collection: Collection, current: Side, reference: Side | None) -> Counts:
@@ -314,10 +319,11 @@ def add_judged_shares(counts: Counts, collection: Collection, current: Side, ref
     population, suite = collection.population, collection.suite
     if current.judgedness is None or population.judgments is None:
         return counts
-    queries = population.judgments.queries
-    wanted = np.array([query in current.position and query not in population.waived for query in queries], bool)
-    if reference is not None:
-        wanted &= np.array([query in reference.position for query in queries], bool)
+    wanted = current.judgedness.ranked.copy()
+    if population.waived:
+        wanted &= np.array([query not in population.waived for query in population.judgments.queries], bool)
+    if reference is not None and reference.judgedness is not None:
+        wanted &= reference.judgedness.ranked
     return replace(
         counts,
         judged_share=_compute_share(current.judgedness, wanted),
@@ -343,7 +349,7 @@ def _measure_recall_precision(collection: Collection, joined: JoinedRankings, co
     judged = apply_policies(joined.judged, collection.setting.policies)
     relevant = find_relevant(judged, lowest_relevant_grade(collection.suite))
     wanted = relevant.relevant > 0 if counting is None else counting & (relevant.relevant > 0)
-    place = np.array([queries.position[query] for query in judged.queries], np.int64)
+    place = look_up(judged.queries, queries.position)
     rows[place[wanted], :-1] = interpolate_precision(relevant)[wanted]
     rows[place[wanted], -1] = compute_r_precision(relevant)[wanted]
     return rows
@@ -351,9 +357,8 @@ def _measure_recall_precision(collection: Collection, joined: JoinedRankings, co
 
 def find_unknown_queries(collection: Collection, baseline: Baseline) -> QueryIds:
     """The queries of the suite that the baseline does not have."""
-    known = {query for metric in baseline.metrics.values() for query in metric.values}
-    known = known.union(*(rankings.queries for rankings in baseline.rankings))
-    return frozenset(query for query in collection.population.queries.ids if query not in known)
+    new = set(collection.population.queries.ids).difference(*(rankings.queries for rankings in baseline.rankings))
+    return frozenset(new.difference(*(metric.values for metric in baseline.metrics.values())))
 
 
 def share_queries(collection: Collection, current: Side, reference: Side, unknown: QueryIds) -> tuple[Side, Side]:

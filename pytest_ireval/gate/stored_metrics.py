@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregate_values
 from pytest_ireval.results.outcome import Restated
 from pytest_ireval.sides.side import Scored, Side
+from pytest_ireval.statistics.differences import Floats
 
 NEW_VERSION = "a metric that is defined anew gets another version"
 
@@ -53,9 +55,11 @@ def find_redefined_metrics(scored_again: ScoredAgain, side: Side, noun: str) -> 
 
 def _describe_other_values(scored_again: ScoredAgain, scored: Scored, then: StoredMetric, noun: str) -> str:
     """The values of the stored rankings that differ with no input to explain it, in words; empty if there are none."""
-    before = np.array([then.values.get(unit, np.nan) for unit in scored.names], np.float64)
+    before = _align_values(then, scored)
     lost = np.isnan(scored.values) != np.isnan(before)
     differs = lost | ~np.isclose(before, scored.values, **SAME_VALUE, equal_nan=True)
+    if not differs.any():
+        return ""
     comparable = scored_again.find_units_with_equal_inputs(scored)
     other = np.flatnonzero(comparable & differs)
     if not other.size:
@@ -69,6 +73,11 @@ def _describe_other_values(scored_again: ScoredAgain, scored: Scored, then: Stor
         f"{scored.metric} of the accepted rankings {figures} when the {noun} was accepted, with the same "
         f"judgments and policies: its definition changed ({scored.names[other[0]]}: {one} -> {two}{more})"
     )
+
+
+def _align_values(then: StoredMetric, scored: Scored) -> Floats:
+    """The stored values in the order of today's; NaN for a unit that had none."""
+    return np.fromiter(map(then.values.get, scored.names, repeat(np.nan)), np.float64, len(scored.names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,16 +98,15 @@ class ScoredAgain:
         if any(getattr(self.stored.fingerprints, each) != getattr(self.prints, each) for each in wanted):
             return nothing
         judged_alike = not metric.reads_judgments or self.stored.fingerprints.judgments == self.prints.judgments
-        ranked = set(self.stored.rankings[0].queries)
+        ranked = self.stored.rankings[0].position
         waived = population.waived.union(self.stored.waived)
         if metric.unit != "query":  # one query that did not count, or counts only now, changes the value of many
-            return ~nothing if judged_alike and not waived and ranked.issuperset(population.queries.ids) else nothing
+            is_ranked = ranked.keys() >= population.queries.position.keys()
+            return ~nothing if judged_alike and not waived and is_ranked else nothing
         if not judged_alike and not self._has_the_same_top_grade:
             return nothing
-        then, now = (
-            self.stored.judgments.grades_of,
-            {} if self.judgment_prints is None else self.judgment_prints.grades_of,
-        )
+        then = self.stored.judgments.grades_of
+        now = {} if self.judgment_prints is None else self.judgment_prints.grades_of
         same = (judged_alike or then.get(query) == now.get(query) for query in scored.names)
         counts = (query in ranked and query not in waived for query in scored.names)
         return np.array([*map(all, zip(same, counts, strict=True))], bool)
@@ -133,8 +141,7 @@ def find_restated(stored: Baseline, side: Side) -> Mapping[str, Restated]:
     for name, scored in side.scored.items():
         if name not in stored.metrics:
             continue
-        known = stored.metrics[name].values
-        before = np.array([known.get(unit, np.nan) for unit in scored.names], np.float64)
+        before = _align_values(stored.metrics[name], scored)
         both = ~np.isnan(before) & ~np.isnan(scored.values)
         then, now = (aggregate_values(values[both], scored.metric.aggregate) for values in (before, scored.values))
         if (then is None) != (now is None) or (then is not None and now is not None and abs(then - now) > 1e-9):

@@ -138,15 +138,14 @@ class Evaluation(InNotebook):
         return cls(metrics=metrics, policies=Policies(**data["policies"]), **plain)
 
 
-def describe_ties(evaluation: Evaluation) -> str:
+def describe_ties(tied: int, policies: Policies) -> str:
     """The number of queries whose figures the order of equal scores may decide, and that order; empty without any."""
-    if not evaluation.tied:
+    if not tied:
         return ""
-    verb = "has" if evaluation.tied == 1 else "have"
-    order = "by document id, descending" if evaluation.policies.ties == "trec" else "as in the input"
+    verb = "has" if tied == 1 else "have"
+    order = "by document id, descending" if policies.ties == "trec" else "as in the input"
     return (
-        f"{format_count(evaluation.tied, 'query')} {verb} equal scores at a judged document, "
-        f"ordered {order} (ties: {evaluation.policies.ties})"
+        f"{format_count(tied, 'query')} {verb} equal scores at a judged document, ordered {order} (ties: {policies.ties})"
     )
 
 

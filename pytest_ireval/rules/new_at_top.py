@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.data.arrays import Integers
+from pytest_ireval.data.arrays import Integers, look_up
 from pytest_ireval.data.ids import Ids, find_ids, number_ids
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import quote
@@ -95,8 +95,7 @@ class _Listed(NamedTuple):
 def _list_documents(context: RuleContext, rankings: Rankings, rows: Integers, depth: int | None = None) -> _Listed:
     """The first ``depth`` documents of some queries, or all of them; in the order of the queries and ranks."""
     ids = context.population.queries.ids
-    position = {query: i for i, query in enumerate(rankings.queries)}
-    known = np.array([position.get(ids[row], -1) for row in rows.tolist()], np.int64)
+    known = look_up([ids[row] for row in rows.tolist()], rankings.position)
     rows, known = rows[known >= 0], known[known >= 0]
     length = rankings.first[known + 1] - rankings.first[known]
     length = length if depth is None else np.minimum(length, depth)

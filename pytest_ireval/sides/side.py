@@ -30,8 +30,9 @@ class Scored:
 
 
 class Judgedness(NamedTuple):
-    """For each judged query, the number of listed documents and of judged ones among them."""
+    """For each judged query, whether it has a ranking, the number of listed documents and of judged ones among them."""
 
+    ranked: NDArray[np.bool_]
     listed: NDArray[np.int64]
     judged: NDArray[np.int64]
 
@@ -57,10 +58,10 @@ class Side:
     """A row for each query: interpolated precision at eleven levels of recall, and R-precision; the mean of all
     askings. NaN for queries that do not count or have no relevant documents; None where it was not wanted."""
 
-    @cached_property
+    @property
     def position(self) -> Mapping[str, int]:
         """Query to its place among the rankings."""
-        return {query: i for i, query in enumerate(self.rankings[0].queries)}
+        return self.rankings[0].position
 
     @cached_property
     def _memory(self) -> dict[Hashable, Any]:
@@ -83,9 +84,9 @@ class Side:
     def documents(self, query: str, asking: int = 0) -> list[str]:
         """The first ``depth`` documents of a query's ranking, of one asking; none if it has no ranking."""
         rankings = self.rankings[asking]
-        if query not in (self.position if asking == 0 else rankings.queries):
+        if query not in rankings.position:
             return []
-        i = self.position[query] if asking == 0 else rankings.queries.index(query)
+        i = rankings.position[query]
         first = int(rankings.first[i])
         return rankings.documents.texts(np.arange(first, min(int(rankings.first[i + 1]), first + self.depth)))
 

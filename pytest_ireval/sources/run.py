@@ -129,6 +129,8 @@ def _describe_folder(path: Path, folder: Path) -> str:
 
 def _refuse_split(parts: Sequence[Rankings], files: Sequence[Path], folder: Path) -> None:
     """Refuse a query that is in two files: merging two rankings of it would be a guess."""
+    if len(parts) == 1:
+        return
     first: dict[str, Path] = {}
     split: dict[tuple[Path, Path], list[str]] = {}
     for part, file in zip(parts, files, strict=True):
