@@ -38,9 +38,10 @@ def fingerprint_text(text: str) -> str:
 def fingerprint_queries(queries: Queries) -> str:
     """Of ids, texts and columns; neither rows nor columns need to be in order."""
     columns = sorted(queries.columns)
-    rows = zip(queries.ids, queries.text, *(queries.columns[name] for name in columns), strict=True)
     encode = json.JSONEncoder().encode
-    return fingerprint_text("\n".join([encode(columns), *sorted(map(encode, rows))]))
+    cells = (map(encode, each) for each in (queries.ids, queries.text, *(queries.columns[name] for name in columns)))
+    rows = sorted(f"[{', '.join(row)}]" for row in zip(*cells, strict=True))
+    return fingerprint_text("\n".join([encode(columns), *rows]))
 
 
 def fingerprint_policies(policies: Policies, collection: int | None = None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -67,12 +68,9 @@ class RankingChange:
     @cached_property
     def compared_queries(self) -> tuple[str, ...]:
         """All queries that have a ranking in the baseline, in the order of the suite."""
-        ids, counting = self.population.queries.ids, self.population.counted_queries.tolist()
-        return tuple(
-            query
-            for query, counts in zip(ids, counting, strict=True)
-            if counts and self.baseline_side.position.get(query, -1) >= 0
-        )
+        queries = self.population.queries
+        compared = self.population.counted_queries & self.baseline_side.mark_ranked(queries)
+        return tuple(compress(queries.ids, compared.tolist()))
 
     @cached_property
     def queries(self) -> tuple[str, ...]:

@@ -150,7 +150,7 @@ def look_up_grades(judgments: Judgments, rankings: Rankings) -> Floats:
 
 def find_unjudged_queries(judgments: Judgments, queries: Sequence[str]) -> tuple[str, ...]:
     """Queries that were ranked but have no judgments."""
-    return tuple(query for query in queries if query not in judgments.position)
+    return tuple(queries[row] for row in np.flatnonzero(judgments.number_queries(queries) < 0).tolist())
 
 
 def _take_grades(judgments: Judgments, judgment: Integers) -> Floats:

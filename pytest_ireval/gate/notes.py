@@ -137,7 +137,7 @@ def _note_missing_documents(documents: Sequence[str]) -> Iterator[str]:
 
 def _note_unranked_queries(scores: Scores) -> Iterator[str]:
     queries, judgments = scores.population.queries, scores.population.judgments
-    judged = set(judgments.queries) if judgments is not None else set(queries.ids)
+    judged = judgments.position if judgments is not None else queries.position
     lacking = [query for query in queries.ids if query not in judged and query not in scores.current.position]
     if lacking:
         verb = "has" if len(lacking) == 1 else "have"

@@ -151,9 +151,13 @@ def _take_within(texts: Iterable[str], most: int) -> Iterator[str]:
 
 def _shorten_numbers(values: Iterable[float | None]) -> list[float | None]:
     """Four decimals, as all figures are shown, and none where they are zeros."""
-    rounded = (None if value is None else round(value, 4) for value in values)
     return [
-        int(value) if value is not None and value == value // 1 and abs(value) < 1e15 else value for value in rounded
+        None
+        if value is None
+        else int(short)
+        if (short := round(value, 4)) == short // 1 and abs(short) < 1e15
+        else short
+        for value in values
     ]
 
 

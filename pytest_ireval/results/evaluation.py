@@ -144,9 +144,8 @@ def describe_ties(tied: int, policies: Policies) -> str:
         return ""
     verb = "has" if tied == 1 else "have"
     order = "by document id, descending" if policies.ties == "trec" else "as in the input"
-    return (
-        f"{format_count(tied, 'query')} {verb} equal scores at a judged document, ordered {order} (ties: {policies.ties})"
-    )
+    said = f"{format_count(tied, 'query')} {verb} equal scores at a judged document"
+    return f"{said}, ordered {order} (ties: {policies.ties})"
 
 
 def describe_contradicted(evaluation: Evaluation) -> str:

@@ -99,9 +99,9 @@ class RuleContext:
 
     def paired_rows(self) -> Integers:
         """Rows, among the queries of the suite, of those of the slice that have a ranking on both sides."""
-        ids, current, baseline = self.population.queries.ids, self.current.position, self._compared_side.position
-        rows = np.flatnonzero(self.population.mask(self.slice)).tolist()
-        return np.array([row for row in rows if ids[row] in current and ids[row] in baseline], np.int64)
+        queries = self.population.queries
+        are_ranked = self.current.mark_ranked(queries) & self._compared_side.mark_ranked(queries)
+        return np.flatnonzero(self.population.mask(self.slice) & are_ranked)
 
     def unjudged_effect(self) -> UnjudgedEffect | None:
         """What judgments of unjudged documents could change; None where they matter to no value of the metric."""

@@ -33,7 +33,9 @@ class Population:
     @cached_property
     def counted_queries(self) -> Mask:
         """Queries that no waiver takes out."""
-        return np.array([query not in self.waived for query in self.queries.ids], bool)
+        counted = np.ones(len(self.queries), bool)
+        counted[[self.queries.position[query] for query in self.waived if query in self.queries.position]] = False
+        return counted
 
     @cached_property
     def _masks(self) -> dict[Slice, Mask]:

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.data.arrays import list_rows
+from pytest_ireval.data.arrays import list_rows, look_up
 from pytest_ireval.data.ids import Ids
+from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.statistics.differences import Floats
+from pytest_ireval.statistics.differences import Floats, Mask
 
 T = TypeVar("T")
 
@@ -76,6 +77,10 @@ class Side:
             self._memory[key] = make()
         value: T = self._memory[key]
         return value
+
+    def mark_ranked(self, queries: Queries) -> Mask:
+        """Mark the queries that have a ranking, which may be empty."""
+        return self.remember(("ranked", queries), lambda: look_up(queries.ids, self.position) >= 0)
 
     def has_values(self, metric: str) -> bool:
         """Tell whether a metric was computed here, and can be compared."""

@@ -35,11 +35,12 @@ def make_differences_chart(suite: SuiteResult, metric: MetricFigures) -> Chart |
     now, before = suite.queries.now.get(metric.name, ()), suite.queries.baseline.get(metric.name, ())
     sign = -1 if metric.direction == "lower" else 1
     every = [_compute_gain(a, b, sign) for a, b in zip(now, before, strict=False)]
-    gains = sorted(Changed(gain, number) for number, gain in enumerate(every) if gain is not None)
-    if not gains:
+    compared = len(every) - every.count(None)
+    if not compared:
         return None
-    worse, better = [each for each in gains if each.gain < 0], [each for each in gains if each.gain > 0]
-    same, left_out = len(gains) - len(worse) - len(better), len(suite.queries.ids) - len(gains)
+    changed = sorted(Changed(gain, number) for number, gain in enumerate(every) if gain)
+    worse, better = [each for each in changed if each.gain < 0], [each for each in changed if each.gain > 0]
+    same, left_out = compared - len(changed), len(suite.queries.ids) - compared
     facts = _describe_changes(metric, len(worse), len(better), same, left_out)
     low, high = (UTMOST[side] for side in _name_sides(metric.direction))
     heading = f"{clean_text(metric.name)}: change of each query"
@@ -58,6 +59,8 @@ def make_differences_chart(suite: SuiteResult, metric: MetricFigures) -> Chart |
 def _compute_gain(now: float | None, before: float | None, sign: int) -> float | None:
     if now is None or before is None or not (math.isfinite(now) and math.isfinite(before)):
         return None
+    if now == before:  # as most are
+        return 0.0
     gain = now - before
     return 0.0 if abs(gain) < TIE * max(1.0, abs(now), abs(before)) else sign * gain
 
