@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from pytest_ireval.data.arrays import Floats
-from pytest_ireval.data.formats.columnar import read_columnar_table
 from pytest_ireval.data.formats.input_file import FilePath, InputFile, open_input
 from pytest_ireval.data.formats.recognition import is_arrow, is_parquet
 from pytest_ireval.data.formats.row_files import read_delimited_rows, read_delimited_table, read_json_lines
@@ -173,6 +172,8 @@ def _read_documents(path: FilePath) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _read_field_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
     if is_parquet(file) or is_arrow(file):
+        from pytest_ireval.data.formats.columnar import read_columnar_table  # as other readers: imported when needed
+
         columns = read_columnar_table(file).columns
         yield from (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
     elif file.head.lstrip().startswith("{"):

@@ -82,6 +82,7 @@ def _make_environment(folder: Path) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,  # a page with thousands of charts would ask thousands of times whether the file changed
     )
     made.filters.update(_FILTERS)
     return made

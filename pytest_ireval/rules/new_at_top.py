@@ -73,6 +73,8 @@ def find_prominent(context: RuleContext, expected: frozenset[str] = frozenset())
     if compared.size < FEWEST:
         return NewDocuments((), compared.size)
     candidates = find_new_documents(context, compared, min(TOP, context.current.depth), FEWEST)
+    if not candidates:  # most runs have none, and the first call of np.unique imports all of numpy.ma
+        return NewDocuments((), compared.size)
     clusters = context.population.clusters
     cluster_of = np.arange(len(context.population.queries)) if clusters is None else clusters
     least = max(FEWEST, int(np.ceil(SHARE * np.unique(cluster_of[compared]).size - SHARE_ROUNDING)))
