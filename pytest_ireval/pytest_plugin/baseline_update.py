@@ -17,7 +17,7 @@ from pytest_ireval.clock import format_moment
 from pytest_ireval.errors import IrevalError, quote
 from pytest_ireval.gate.acceptance import Obstacle, Proposal, list_blockers, needs_reason
 from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite, SuiteEvaluation
-from pytest_ireval.repositories.git import read_commit_state
+from pytest_ireval.repositories.git import CommitState, find_root, has_untracked, read_commit_state
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.suite.finding import find_suites_by_name
@@ -45,6 +45,8 @@ class BaselineUpdate:
     """By suite."""
     suites_by_name: dict[Path, dict[str, list[Path]]] = field(default_factory=dict)
     """By folder: its suite files, by the names that are written in them."""
+    commit_states: dict[Path | None, CommitState] = field(default_factory=dict)
+    """By the top of a repository, without untracked files; None: outside of any."""
 
     @property
     def is_requested(self) -> bool:
@@ -106,7 +108,7 @@ class BaselineUpdate:
             ]
         if proposal.error:
             return [proposal.error]
-        commit, branch, dirty = read_commit_state(suite.path.parent, suite.files)
+        commit, branch, dirty = self._read_commit_state(suite)
         forced = _find_need_of_force(result, proposal) is not None
         baseline = proposal.make_baseline(
             Acceptance(format_moment(moment), commit, branch, dirty, self.reason.strip(), forced)
@@ -123,6 +125,17 @@ class BaselineUpdate:
             lost = "its history is lost: the new baseline does not know the acceptances before this one"
             self.messages.append(f"{suite.name}: {lost}")
         return []
+
+    def _read_commit_state(self, suite: PlannedSuite) -> CommitState:
+        """The state of its repository, for which git looks at all files: it is asked once for all suites."""
+        folder = suite.path.parent
+        root = find_root(folder)
+        if root not in self.commit_states:
+            self.commit_states[root] = read_commit_state(folder)
+        state = self.commit_states[root]
+        if state == CommitState() or state.dirty:  # git cannot tell, or there is nothing more to find
+            return state
+        return state._replace(dirty=has_untracked(folder, suite.files))
 
     def _find_suite_of_same_name(self, suite: PlannedSuite) -> Path | None:
         """Another suite file in the folder; one that takes part in the run is refused as it is collected."""

@@ -53,11 +53,11 @@ def read_commit_state(folder: Path, took_part: Iterable[Path] = ()) -> CommitSta
     return CommitState(
         "" if commit == "(initial)" else commit,
         "" if branch == "(detached)" else branch,
-        any(not line.startswith("#") for line in lines) or _has_untracked(folder, took_part),
+        any(not line.startswith("#") for line in lines) or has_untracked(folder, took_part),
     )
 
 
-def _has_untracked(folder: Path, files: Iterable[Path]) -> bool:
+def has_untracked(folder: Path, files: Iterable[Path]) -> bool:
     """Tell whether git neither tracks nor ignores one of the files."""
     root = find_root(folder)
     real = {Path(os.path.realpath(file.parent), file.name) for file in files}

@@ -22,3 +22,14 @@ def test_an_ignored_file_of_a_suite_or_an_untracked_one_of_nobody_does_not(monor
     monorepo.run(since=None)
 
     assert monorepo.results()["dirty"] is False
+
+
+def test_only_the_suite_that_uses_an_untracked_file_is_accepted_as_dirty(monorepo):
+    rule = "  - no_regression: {metric: nDCG@10, tolerance: 5%}\n"
+    monorepo.suite("ads", rule)
+    monorepo.commit("rule")
+    monorepo.suite("new", rule)  # its own file is the one that git does not know
+
+    assert monorepo.run("--ireval-update-new", since=None).ret == 0
+    accepted = {name: read_baseline(monorepo.path / "suites/baselines", name).acceptances for name in ("ads", "new")}
+    assert {name: each[0].dirty for name, each in accepted.items()} == {"ads": False, "new": True}
