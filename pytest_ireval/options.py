@@ -31,6 +31,8 @@ from pytest_ireval.suite.options import (
     RuleOptions,
     RuleTraits,
     SourceOptions,
+    StagedOptions,
+    StagedSourceOptions,
 )
 from pytest_ireval.suite.scalars import UnfitError
 
@@ -56,6 +58,8 @@ __all__ = [
     "RuleTraits",
     "SecretText",
     "SourceOptions",
+    "StagedOptions",
+    "StagedSourceOptions",
     "Text",
     "Texts",
     "ToleranceText",

@@ -119,6 +119,50 @@ def test_a_query_that_one_stage_lacks_is_an_error(collect, tmp_path):
         collect(f"{{run: [retrieve.trec, rerank.trec], {STAGES}}}")
 
 
+PLUGIN = f"""
+from pytest_ireval import Answer, RuleResult, hookimpl, rule, source
+from pytest_ireval.options import MetricText, StagedOptions, StagedSourceOptions, Text
+
+class Options(StagedSourceOptions):
+    two: Text
+
+@source(name="two", options=Options)
+def two(options, request):
+    '''Two stages.'''
+    lists = {LISTS}
+    every = {{stage: dict.fromkeys(request.queries.ids, ids) for stage, ids in lists.items()}}
+    return Answer(every["rerank"], stages={{"retrieve": every["retrieve"]}})
+
+class LowestOptions(StagedOptions):
+    metric: MetricText
+
+@rule(name="lowest", options=LowestOptions)
+def lowest(options, context):
+    '''Always holds.'''
+    return RuleResult("pass", f"{{context.metric}} is at least {{min(context.values().current):.2f}}")
+
+@hookimpl
+def ireval_sources():
+    return [two]
+
+@hookimpl
+def ireval_rules():
+    return [lowest]
+"""
+
+
+def test_sources_and_rules_of_plugins_may_have_stages(collect, tmp_path, pytester):
+    collect(f"{{python: 'MODULE:search', {STAGES}}}", OF_ONE[0])
+    (tmp_path / "conftest.py").write_text(PLUGIN)
+    rule = "lowest: {metric: R@3, stage: retrieve}"
+    write_suite(tmp_path, rule, source=f"{{two: x, {STAGES}}}", queries="queries.tsv", depth=2)
+
+    ran = pytester.runpytest_inprocess("--ireval", "--ireval-report=out", "-p", "no:cacheprovider", str(tmp_path))
+
+    ran.assert_outcomes(passed=2)
+    assert "R@3 of retrieve is at least 0.67" in next(pytester.path.glob("**/results.json")).read_text()
+
+
 def test_a_source_of_a_plugin_that_knows_nothing_of_stages_refuses_the_key():
     with pytest.raises(ValueError, match="the answers of this source have no stages"):
         SourceOptions.model_validate({"stages": ("a", "b")})
