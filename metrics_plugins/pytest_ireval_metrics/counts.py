@@ -235,3 +235,57 @@ def _utility_steps(judged: JudgedRankings, *, hit: float, noise: float, miss: fl
         ],
         shares=None if miss or rest else worth,
     )
+
+
+_WITH_AN_ANSWER = "it has a relevant document"
+_of_queries_without_answer = partial(metric, no_relevant=None, undefined=_WITH_AN_ANSWER)
+_NEEDS_EMPTY = {"perfect_is_best": "the best list of such a query is empty"}
+
+
+def _only_without_answer(judged: JudgedRankings, values: Floats, rel: float) -> Floats:
+    """The values of queries that are judged and have no relevant document; the others have none."""
+    return np.where(judged.relevant_count(rel) == 0, values, np.nan)
+
+
+@_of_queries_without_answer(name="NoAnswer", not_promised=_NEEDS_EMPTY)
+def no_answer(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
+    """Share of the queries without an answer that are answered with nothing; other queries do not count.
+
+    Formula: NoAnswer = 1 if n = 0 else 0, for queries whose judgments have no relevant document
+    Reference: NIL questions of the TREC QA tracks.
+    Example: NoAnswer of 0 0 = 0
+    """
+    return _only_without_answer(judged, (judged.present & (judged.retrieved == 0)).astype(np.float64), rel)
+
+
+@steps_for(no_answer)
+def _no_answer_steps(judged: JudgedRankings, *, rel: float) -> Steps:
+    listed = list_ranking(judged)
+    value = float(no_answer.batch(judged, rel=rel)[0])
+    facts = [f"n = {listed.retrieved} documents are retrieved", *describe_relevance(listed, {"rel": rel})]
+    return make_steps(listed, {}, arithmetic=format_number(value), value=value, facts=facts)
+
+
+@_of_queries_without_answer(
+    name="FalseAnswers",
+    direction="lower",
+    range=lambda settings: (0.0, float(settings["cutoff"])),
+    not_promised=_NEEDS_EMPTY,
+)
+def false_answers(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
+    """Number of documents that a query without an answer shows; other queries do not count.
+
+    Formula: FalseAnswers@k = min(k, n), for queries whose judgments have no relevant document
+    Reference: the documents that a user looks through in vain.
+    Example: FalseAnswers@3 of 0 - = 2
+    """
+    shown = np.where(judged.present, np.minimum(judged.retrieved, cutoff), cutoff).astype(np.float64)
+    return _only_without_answer(judged, shown, rel)
+
+
+@steps_for(false_answers)
+def _false_answers_steps(judged: JudgedRankings, *, cutoff: int, rel: float) -> Steps:
+    listed = list_ranking(judged, cutoff)
+    value = float(false_answers.batch(judged, cutoff=cutoff, rel=rel)[0])
+    facts = [f"n = {listed.retrieved} documents are retrieved", *describe_relevance(listed, {"rel": rel})]
+    return make_steps(listed, {}, arithmetic=format_number(value), value=value, facts=facts)

@@ -219,7 +219,7 @@ def describe_without_relevant(metric: Metric) -> str:
         return ""
     value = _score_without_relevant(metric)
     if value is None:
-        return "depends on the ranking, by the formula"
+        return "depends on the ranking"
     return f"{value:g}" if metric.no_relevant is not None else f"{value:g}, by the formula"
 
 
