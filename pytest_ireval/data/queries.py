@@ -35,6 +35,18 @@ class Queries:
         """Query id to its place in ``ids``."""
         return dict(zip(self.ids, range(len(self)), strict=True))
 
+    @cached_property
+    def _ids_by_text(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for query, text in zip(self.ids, self.text, strict=True):
+            found.setdefault(normalize_text(text).strip(), []).append(query)
+        return found
+
+    def find_ids(self, name: str) -> list[str]:
+        """The query with this id, or else those with this text; none if it is unknown."""
+        text = normalize_text(name).strip()
+        return [name] if name in self.position else self._ids_by_text.get(text, []) if text else []
+
     def text_of(self, query: str) -> str:
         """The text of a query; "" if it is unknown."""
         return self.text[self.position[query]] if query in self.position else ""

@@ -36,6 +36,17 @@ StageAnswers = Mapping[str, StageAnswer]
 """By query."""
 
 
+class Total(NamedTuple):
+    """The number of documents that match a query."""
+
+    number: int
+    is_capped: bool = False
+    """True if there may be more: an engine stops to count, or a ranking ends where no more was wanted."""
+
+    def __str__(self) -> str:
+        return f"{self.number:,} or more" if self.is_capped else f"{self.number:,}"
+
+
 @dataclass(frozen=True, eq=False)
 class Rankings:
     """The first documents of each ranking; those of query i are rows ``first[i]`` to ``first[i + 1]``.
@@ -60,6 +71,8 @@ class Rankings:
     """Queries whose rank column contradicts the scores; the scores count."""
     stages: Mapping[str, StageAnswers] = field(default_factory=dict)
     """The earlier stages of the same answers, in their order; the documents are those of the last stage."""
+    totals: Mapping[str, Total] | None = None
+    """By query, the number of documents that match it, if the source says so."""
 
     def __len__(self) -> int:
         return len(self.queries)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pytest_ireval.baseline.index_facts import IndexFacts, check_index_facts, describe_new_count, merge_index_facts
 from pytest_ireval.data.coerce import coerce_rankings
 from pytest_ireval.data.formats.reader import Reading
-from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.rankings import Rankings, Total
 from pytest_ireval.data.side_data import flatten_fields, simplify_field
 from pytest_ireval.data.views import keep_first_documents, split_queries
 from pytest_ireval.errors import IrevalError, Problem, SourceError, make_exception_problem
@@ -106,8 +106,13 @@ def _read_stage(name: str, rankings: Rankings, answer: Answer, request: Request)
 
 
 def _check_data(rankings: Rankings, answer: Answer) -> Rankings:
-    """The rankings with the timings and fields of the answer, checked and as plain values."""
-    timings, fields = answer.timings, answer.fields
+    """The rankings with the timings, fields and totals of the answer, checked and as plain values."""
+    timings, fields, totals = answer.timings, answer.fields, dict[str, Total]()
+    for query, found in _list_entries(answer.totals, "totals"):
+        total = read_total(found)
+        if total is None:
+            raise SourceError(f"totals: query {query!r} has {found!r}, which is not a number of documents")
+        totals[str(query)] = total
     for query, seconds in _list_entries(timings, "timings"):
         number = simplify_field(seconds)
         if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < float("inf"):
@@ -123,7 +128,23 @@ def _check_data(rankings: Rankings, answer: Answer) -> Rankings:
             {each: {name: simplify_field(value) for name, value in known} for each, known in named.items()}
         )
     timings = rankings.timings if timings is None else timings
-    return replace(rankings, timings=timings, fields=rankings.fields if fields is None else fields)
+    fields = rankings.fields if fields is None else fields
+    return replace(rankings, timings=timings, fields=fields, totals=totals or None)
+
+
+def read_total(found: Any) -> Total | None:
+    """The number of documents that match, as a number or as engines say it; None if it is neither.
+
+    Elasticsearch and OpenSearch have ``{"value": 10000, "relation": "gte"}``, Solr ``{"numFound": …, "numFoundExact":
+    false}``: there may be more.
+    """
+    is_capped = False
+    if isinstance(found, Mapping):
+        is_capped = found.get("relation") == "gte" or found.get("numFoundExact") is False
+        found = found.get("value", found.get("numFound"))
+    number = simplify_field(found)
+    is_count = isinstance(number, int) and not isinstance(number, bool) and number >= 0
+    return Total(number, is_capped) if is_count else None
 
 
 def _list_entries(mapping: Any, what: str) -> list[tuple[Any, Any]]:

@@ -108,6 +108,7 @@ def python(options: PythonOptions, request: Request) -> Answer:
     rankings = _rank_stage(last, depth, options, request, returned)
     stages = {name: _rank_stage(name, None, options, request, returned) for name in earlier}
     timings = _collect_timings(options, request, returned)
+    totals = _collect_totals(options, request, returned)
     fields: dict[str, Mapping[str, Any]] = {}
     about: dict[str, Any] = {}
     failed: dict[str, str] = {}
@@ -119,7 +120,7 @@ def python(options: PythonOptions, request: Request) -> Answer:
         notes = dict.fromkeys(each.answer.notes) | notes
     seen = [each.answer.index for each in returned]
     index = [facts for each in seen for facts in ([each] if isinstance(each, Mapping) else each)]
-    return Answer(rankings, timings, fields, about, failed, tuple(notes), index, stages=stages)
+    return Answer(rankings, timings, fields, about, failed, tuple(notes), index, totals=totals, stages=stages)
 
 
 def _rank_stage(
@@ -129,6 +130,14 @@ def _rank_stage(
     answers = lists[0] if options.mode == "all" else dict(zip(request.queries.ids, lists, strict=True))
     name = f"{options.python}, stage {stage}" if stage else options.python
     return rank_lists(_refuse_unfit(answers, name), "rankings", depth, by_id=request.by_id)
+
+
+def _collect_totals(options: PythonOptions, request: Request, returned: Sequence[_CallResult]) -> Any:
+    """The numbers of documents that the function returns, by query."""
+    given = [each.answer.totals for each in returned]
+    if options.mode == "all":
+        return given[0]
+    return {query: total for query, total in zip(request.queries.ids, given, strict=True) if total is not None}
 
 
 def _collect_timings(options: PythonOptions, request: Request, returned: Sequence[_CallResult]) -> Any:

@@ -39,6 +39,12 @@ class Request:
     progress: Progress = SILENT
     public_texts: Mapping[str, Any] = field(default_factory=dict)
     """The options of the source as texts of the suite, in which variables that may hold a secret are names."""
+    fields: tuple[str, ...] = ()
+    """Fields of documents that rules look at, in addition to those that the options of the source name."""
+    count_to: int = 0
+    """Rules look at the number of documents that match: it must be exact up to this one. 0: they do not."""
+    expected: Callable[[], Sequence[str]] = tuple
+    """Documents that rules expect. A source that can look them up may name those that are gone, too."""
     timed: bool = False
     """True if a metric uses the times, so that connections should be open before the first timed request."""
 
@@ -64,7 +70,7 @@ class Answer:
     of the time.
     """
     gone: Sequence[str] = ()
-    """Relevant documents of the request that the index does not have."""
+    """Relevant and expected documents of the request that the index does not have."""
     recorded: RecordedAnswers | None = None
     """The answers that are recordings: the system was not asked for them, and every report says so."""
     stages: Mapping[str, Any] = field(default_factory=dict)
@@ -72,3 +78,7 @@ class Answer:
     ``rankings``: ``Answer({"retrieve": […], "rerank": […]})``."""
     unknown_fields: Sequence[str] = ()
     """Fields that the request searches and the index does not have, each with a hint if there is one."""
+    totals: Any = None
+    """By query, the number of documents that match, or an object such as ``{"value": 10000, "relation": "gte"}`` of
+    Elasticsearch; in a function that gets one query, that of the query.
+    """

@@ -115,10 +115,13 @@ def opensearch(options: OpenSearchOptions, request: Request) -> Answer:
 
 def _fetch_from_lucene(address: str, options: _LuceneOptions, request: Request) -> Answer:
     """A search without what no ranking needs; a body is sent as it is, but for the number of hits and stored fields."""
+    fields = dict.fromkeys((*options.fields, *request.fields))
     if options.template is not None:
         path, body = "_search/template", options.template
     else:
-        wanted = {"size": "{depth}", "_source": list(options.fields) or False, "track_total_hits": False}
+        # Counting all hits makes a search slow, so that its times would be others than those of users.
+        count: int | bool = request.count_to or False
+        wanted = {"size": "{depth}", "_source": list(fields) or False, "track_total_hits": count}
         path, body = "_search", {**wanted, **(options.body or {"query": options.query})}
     params = {"preference": "ireval", **options.params}  # the same copies of shards answer every time
     exchange = Exchange(
@@ -129,8 +132,9 @@ def _fetch_from_lucene(address: str, options: _LuceneOptions, request: Request) 
         hits="hits.hits",
         id="_id",
         score="" if "sort" in body or options.template is not None else "_score",
-        fields={name: make_path("_source", name) for name in options.fields},
+        fields={name: make_path("_source", name) for name in fields},
         took="took",
+        total="hits.total" if request.count_to and body.get("track_total_hits") is not False else "",
     )
     batch = None
     if options.batch > 1:

@@ -29,6 +29,8 @@ class Exchange(NamedTuple):
     took: str = ""
     complete: str = ""
     page_size: int | None = None
+    total: str = ""
+    """The path of the number of documents that match; empty where nobody looks at it."""
 
 
 class TimedAnswer(NamedTuple):

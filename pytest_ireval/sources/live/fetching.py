@@ -21,6 +21,7 @@ from pytest_ireval.data.formats.other_tools import find_missing_part
 from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.errors import Problem, SourceError, format_inline, quote
 from pytest_ireval.masking import drop_login
+from pytest_ireval.sources.answers import read_total
 from pytest_ireval.sources.calls import make_calls
 from pytest_ireval.sources.live.exchange import LONGEST_WAIT, AttemptError, Exchange, TimedAnswer, compile_path
 from pytest_ireval.sources.live.index import IndexFetcher, SearchedIndex
@@ -57,6 +58,8 @@ class _Ranked(NamedTuple):
     """The time until the answer of the first page was there; None in a batch, which has one time for all."""
     took: Any = None
     """The milliseconds that the system says it took, if it does."""
+    total: Any = None
+    """The number of documents that match, if the exchange has a path for it."""
 
 
 def fetch_over_http(
@@ -84,7 +87,8 @@ def fetch_over_http(
         before = fetcher.fetch_facts("before")
         answer = _fetch_rankings(exchange, options, request, batch)
         facts = [before, fetcher.fetch_facts("after")]
-        gone = tuple(fetcher.find_gone_documents(request.relevant())) if index.has_documents_checked else ()
+        looked_up = index.has_documents_checked
+        gone = tuple(fetcher.find_gone_documents(request.relevant(), request.expected())) if looked_up else ()
     notes = (*answer.notes, *fetcher.notes.values())
     return replace(answer, index=facts, gone=gone, unknown_fields=tuple(fetcher.unknown_fields), notes=notes)
 
@@ -103,7 +107,9 @@ def _fetch_rankings(exchange: Exchange, options: LiveOptions, request: Request, 
     limit = options.attempts * (options.timeout + LONGEST_WAIT) * 2 * step
     with ExitStack() as stack:
         client = stack.enter_context(_open_client(address, options.concurrency))
-        recording = stack.enter_context(Recording(options, request, exchange)) if options.record else None
+        # The path of the total changes no answer, only what is read of it.
+        asked = [value for name, value in exchange._asdict().items() if name != "total"]
+        recording = stack.enter_context(Recording(options, request, asked)) if options.record else None
         if os.environ.get(OFFLINE) and recording is None:
             complaint = "the run is offline, but this source has no recording"
             again = f"add record: FOLDER, and run once {WITHOUT_OFFLINE}"
@@ -134,6 +140,7 @@ def _fetch_rankings(exchange: Exchange, options: LiveOptions, request: Request, 
         fields={document: fields for document, (_, fields) in fetcher.fields.items()} or None,
         about={"the system's own time": f"{fmean(took):.4g} ms for a query, as it says"} if took else {},
         failed=fetcher.failed,
+        totals={query: answer.total for query, answer in answers.items() if answer.total is not None},
         notes=fetcher.describe_repeats(),
         recorded=None if recording is None else recording.count_replayed(),
     )
@@ -293,16 +300,25 @@ class _Fetcher:
         """The documents of as many pages as it takes."""
         size = self.exchange.page_size or self.request.depth
         documents: list[tuple[str, float]] = []
-        seconds, took = None, None
+        seconds, took, total = None, None, None
         for page in range(-(-self.request.depth // size)):
             answer, needed = self._fetch_recorded(number, page, known)
             if not page:
                 seconds, took = needed, compile_path(self.exchange.took)(answer) if self.exchange.took else None
+                total = self._read_total(answer) if self.exchange.total else None
             if self._read_page(answer, number, documents) < size:
                 break
         if self.read_score and (wrong := find_rising_scores(documents)):
             raise AttemptError(f"scores do not order the hits: {wrong}", "leave out score:, so that their order counts")
-        return _Ranked(documents, seconds, took)
+        return _Ranked(documents, seconds, took, total)
+
+    def _read_total(self, answer: Any) -> Any:
+        """The number of documents that match, in the words of the engine."""
+        total = compile_path(self.exchange.total)(answer)
+        if read_total(total) is None:
+            it_is = f"it is {quote(json.dumps(total, ensure_ascii=False))}"
+            raise AttemptError(f"the answer has no number of documents at {self.exchange.total}", it_is)
+        return total
 
     def _fetch_recorded(self, number: int, page: int, known: TimedAnswer | None) -> TimedAnswer:
         """The answer to one request: known from a batch, recorded or from the system."""

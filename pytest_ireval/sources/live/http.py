@@ -48,6 +48,7 @@ class HttpOptions(LiveOptions):
     id: Text = Field("id", description="A JMESPath to the document's id in a hit.")
     score: Text = Field("", description="A JMESPath to its score; without one, the order of the hits counts.")
     fields: dict[Text, Text] = Field(default_factory=dict, description="Fields such as title and url, by JMESPath.")
+    total: Text = Field("", description="A JMESPath to the number of documents that match.")
     took: Text = Field("", description="A JMESPath to the milliseconds that the system says it took.")
     complete: Text = Field("", description="A JMESPath that must be true, or the answer counts as incomplete.")
     page_size: Whole | None = Field(None, description="Ask in pages of that size, by {from} or {page} (from 0).")
@@ -79,7 +80,7 @@ class HttpOptions(LiveOptions):
         if not self.hits:
             raise UnfitError("hits is empty", "write @ if the answer itself is the list of hits")
         for expression in filter(
-            None, (self.hits, self.id, self.score, self.took, self.complete, *self.fields.values())
+            None, (self.hits, self.id, self.score, self.total, self.took, self.complete, *self.fields.values())
         ):
             compile_path(expression)
         check_index_option(self.index, self.http)
@@ -92,6 +93,7 @@ def http(options: HttpOptions, request: Request) -> Answer:
     exchange = Exchange(
         options.http, options.method or ("GET" if options.body is None else "POST"), options.params, options.body,
         options.hits, options.id, options.score, options.fields, options.took, options.complete, options.page_size,
+        options.total if request.count_to else "",
     )  # fmt: skip
     index = read_index_option(options.index, options.http)
     return fetch_over_http(exchange, options, request, index=index)

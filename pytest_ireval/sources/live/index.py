@@ -107,11 +107,12 @@ class IndexFetcher:
                 self.note("index facts", str(error))
         return answers
 
-    def find_gone_documents(self, relevant: Sequence[str]) -> Iterator[str]:
-        """The relevant documents that the index does not have, or of many those of a part."""
-        wanted = relevant[:: -(-len(relevant) // MOST) or 1]
-        if len(wanted) < len(relevant):
-            self.notes["looked up"] = f"{len(wanted):,} of all relevant documents were looked up in the index"
+    def find_gone_documents(self, relevant: Sequence[str], expected: Sequence[str]) -> Iterator[str]:
+        """The relevant and expected documents that the index does not have; of many relevant ones those of a part."""
+        part = relevant[:: -(-len(relevant) // MOST) or 1]
+        if len(part) < len(relevant):
+            self.notes["looked up"] = f"{len(part):,} of all relevant documents were looked up in the index"
+        wanted = [*dict.fromkeys((*part, *expected))]
         for begin in range(0, len(wanted), BATCH):
             batch = wanted[begin : begin + BATCH]
             try:

@@ -51,7 +51,7 @@ def _explain_in_solr(options: SolrOptions, request: Request, query: str, documen
     """The tree of ``explainOther``; nothing unless the suite wants it."""
     if not options.may_explain:
         return []
-    exchange = _make_exchange(options)
+    exchange = _make_exchange(options, request)
     debug = {"debug": "results", "debug.explain.structured": "true", "ireval_document": f"{{{DOCUMENT}}}"}
     other = {"explainOther": f"{{!term f={options.key} v=$ireval_document}}"}
     body = {**exchange.body, "limit": 1, "params": {**exchange.body["params"], **debug, **other}}
@@ -63,15 +63,16 @@ def _explain_in_solr(options: SolrOptions, request: Request, query: str, documen
 @source(name="solr", options=SolrOptions, explain=_explain_in_solr)
 def solr(options: SolrOptions, request: Request) -> Answer:
     """Rankings of Solr, by its JSON request API."""
-    return fetch_over_http(_make_exchange(options), options, request, index=_SolrIndex(options))
+    return fetch_over_http(_make_exchange(options, request), options, request, index=_SolrIndex(options))
 
 
-def _make_exchange(options: SolrOptions) -> Exchange:
+def _make_exchange(options: SolrOptions, request: Request) -> Exchange:
+    fields = dict.fromkeys((*options.fields, *request.fields))
     more = options.body if isinstance(options.body, Mapping) else {}
     body = {
         "query": options.query,
         "limit": "{depth}",
-        "fields": [options.key, "score", *options.fields],
+        "fields": [options.key, "score", *fields],
         **more,
         "params": {"ireval_text": "{text}", **more.get("params", {})},
     }
@@ -83,8 +84,9 @@ def _make_exchange(options: SolrOptions) -> Exchange:
         hits="response.docs",
         id=make_path(options.key),
         score="" if "sort" in body else "score",
-        fields={name: make_path(name) for name in options.fields},
+        fields={name: make_path(name) for name in fields},
         took="responseHeader.QTime",
+        total="response" if request.count_to else "",
     )
 
 

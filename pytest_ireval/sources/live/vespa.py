@@ -71,7 +71,8 @@ def vespa(options: VespaOptions, request: Request) -> Answer:
         hits=HITS,
         id=options.key,
         score="relevance",
-        fields={name: make_path("fields", name) for name in options.fields},
+        fields={name: make_path("fields", name) for name in (*options.fields, *request.fields)},
+        total="root.fields.totalCount" if request.count_to else "",
         complete="root.errors == `null`",
     )
     index = read_index_option(options.index, options.vespa)
