@@ -41,9 +41,8 @@ EXAMPLES = {
     "- worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 2, decide_by: observed}",
     "churn": "- churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%}",
     "new_document": "- new_document: {at: 3, at_most: 5%}\n- new_document: {expected: [promo-17], on_fail: warn}",
-    "expect": "- expect:\n    - {query: q001, document: q001-d0, top: 1}\n"
-    "    - {query: q050, never: [banned-17], top: 10}\n"
-    '    - {query: q044, order: [q044-d0, q044-d3], known_failure: "SEARCH-12"}',
+    "expect": '- expect: [{query: q077, total: "<= 0"}, {where: {type: sku}, field: {sku: "{sku}"}, top: 1}]\n'
+    "- expect: {file: merchandising.csv}",
     "run": "source: {run: runs/candidate.trec}",
     "python": 'source: {python: "shop.search:search"}',
     "command": "source: {command: [python, search.py]}",
@@ -109,7 +108,7 @@ def _kind(kind: Any, shared: type[BaseModel]) -> Iterator[str]:
     shared = next((each for each in (ComparingOptions, LiveOptions) if issubclass(kind.options, each)), shared)
     yield from _table(kind.options, shared)
     for name, schema in _schema(kind.options).get("$defs", {}).items():
-        yield f"Each {name.lower()}:\n"
+        yield f"\nEach {name.lower()}:\n"
         yield from _rows(schema)
     yield ""
 

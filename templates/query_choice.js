@@ -62,7 +62,7 @@ const queryChoice = (() => {
 
   const behindRules = (suite, chosen) => {
     if (!chosen) return () => true;
-    const red = (rule) => rule.verdict === "fail" || rule.verdict === "error";
+    const red = (rule) => ["fail", "stale", "error"].includes(rule.verdict);
     const meant = (rule, place) => chosen === "any" || (chosen === "red" ? red(rule) : place === Number(chosen));
     const rules = suite.rules.filter(meant);
     return (position) => rules.some((rule) => rule.members.has(position));

@@ -16,7 +16,7 @@ from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.views import concatenate_rankings, keep_first_documents, split_queries
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.gate.collect import Inputs
-from pytest_ireval.gate.fetching import find_used_fields
+from pytest_ireval.gate.fetching import find_used_fields, needs_fields
 from pytest_ireval.gate.movement import NO_MOVEMENT, Movement, measure_movement
 from pytest_ireval.gate.noise import UNSTABLE
 from pytest_ireval.gate.notes import note_failures
@@ -146,8 +146,8 @@ def _make_baseline(inputs: Inputs, scores: Scores) -> Baseline | None:
 
 
 def _collect_fields(suite: Suite, rankings: Sequence[Rankings]) -> dict[str, dict[str, Any]]:
-    """The fields that metrics use, of the documents that are kept."""
-    if not any("fields" in metric.needs for metric in suite.metrics):
+    """The fields that metrics and rules use, of the documents that are kept."""
+    if not needs_fields(suite):
         return {}
     known, uses = rankings[0].fields or {}, find_used_fields(suite)
     ranked = {document for each in rankings for document in keep_first_documents(each, suite.depth).documents.texts()}

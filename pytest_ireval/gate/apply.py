@@ -266,6 +266,7 @@ OUTCOME_VERDICTS: Mapping[RuleVerdict, Verdict] = {
     "warn": "pass",
     "known_failure": "pass",
     "inconclusive": "inconclusive",
+    "stale": "fail",
     "fail": "fail",
 }
 """The verdict of an outcome, which says in its warnings what else a rule means."""
@@ -294,6 +295,7 @@ def _ask_rule(outcome: Outcome, rule: RuleSpec, context: RuleContext) -> Outcome
         facts=result.facts,
         warning=result.verdict in ("warn", "known_failure", "inconclusive"),
         broken=result.verdict == "known_failure",
+        stale=result.verdict == "stale",
         numbers=result.numbers,
         statistics=result.statistics,
     )

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from pytest_ireval.baseline.files import anchor_name, is_baseline_file
 from pytest_ireval.baseline.fingerprints import fingerprint
 from pytest_ireval.errors import IrevalError, Problem, relative_path
+from pytest_ireval.gate.needs import find_expected_fields
 from pytest_ireval.repositories.changed_files import (
     Changes,
     Files,
@@ -31,6 +32,9 @@ from pytest_ireval.text_table import escape_unprintable
 
 IN_ANY_CASE = "takes part whatever changed: "
 """The beginning of a reason that names no change: what the suite depends on is unknown."""
+
+
+YAML = (".yaml", ".yml")
 
 
 @dataclass
@@ -160,9 +164,11 @@ class _NamedFiles(NamedTuple):
 
 def _list_named_files(suite: Suite) -> Iterator[_NamedFiles]:
     """Its YAML files, everything that a key of them names, and the conftest.py files that serve it."""
-    own, *extended = suite.files or (suite.path,)
+    own, *others = suite.files or (suite.path,)
     yield _NamedFiles("the suite itself", _make_exact_pattern(own))
-    yield from (_NamedFiles("a file that it extends", _make_exact_pattern(path)) for path in extended)
+    for path in others:
+        what = "a file that it extends" if path.suffix in YAML else "its expectations"
+        yield _NamedFiles(what, _make_exact_pattern(path), path.suffix not in YAML)
     asked = {
         "its queries": suite.queries.file if suite.queries else None,
         "its judgments": suite.judgments.file if suite.judgments else None,
@@ -170,7 +176,7 @@ def _list_named_files(suite: Suite) -> Iterator[_NamedFiles]:
         "its groups of variants": suite.documents.collapse_file,
         "its preferences": suite.judgments.preferences if suite.judgments else None,
         "the fields of its documents": suite.documents.fields
-        if any("fields" in metric.needs for metric in suite.metrics)
+        if find_expected_fields(suite) or any("fields" in metric.needs for metric in suite.metrics)
         else None,
     }
     yield from (

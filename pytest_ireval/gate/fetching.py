@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,13 @@ from pytest_ireval.data.aliases import rename_documents
 from pytest_ireval.data.document_names import DocumentNames
 from pytest_ireval.data.formats.input_file import shorten_path
 from pytest_ireval.data.join import join_judgments
-from pytest_ireval.data.rankings import Rankings, StageAnswers
+from pytest_ireval.data.rankings import Rankings, StageAnswers, Total
 from pytest_ireval.data.side_data import Fields, read_fields
 from pytest_ireval.data.stages import keep_judged_ranks
 from pytest_ireval.data.views import keep_first_documents
 from pytest_ireval.errors import InputError, Problem, SourceError
+from pytest_ireval.gate.needs import find_expected_fields, find_highest_total
+from pytest_ireval.gate.planning import list_expectations
 from pytest_ireval.gate.queries_and_judgments import Collection, lowest_relevant_grade
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import RecordedAnswers
@@ -45,6 +47,8 @@ class FetchedRankings:
     notes: tuple[str, ...] = ()
     missing_documents: tuple[str, ...] = ()
     """Relevant documents that the index does not have, if the source looks them up."""
+    gone_documents: frozenset[str] = frozenset()
+    """Documents that rules expect and that the index does not have, under the names of the suite."""
     recorded: RecordedAnswers | None = None
     """The answers that are recordings, of all times that it was asked; None where all are from the system."""
     unknown_fields: tuple[str, ...] = ()
@@ -68,6 +72,7 @@ def fetch_rankings(
     """
     suite, names = collection.suite, collection.population.names
     looks_up_documents = source is suite.source and repetition == 1
+    expected = _list_expected_documents(collection) if looks_up_documents else {}
     request = replace(
         make_request(collection),
         keep_all=bool(names.groups or names.passages),
@@ -75,11 +80,14 @@ def fetch_rankings(
         repetition=repetition,
         reference=reference,
         progress=progress,
+        fields=find_expected_fields(suite),
+        count_to=find_highest_total(suite),
+        expected=lambda: [*expected.values()],
         timed=any("timings" in metric.needs for metric in suite.metrics),
     )
     answers = fetch_answers(source, request)
     fields = _merge_fields(source, suite, [answer.rankings for answer in answers])
-    answered = [replace(answer.rankings, fields=fields) for answer in answers]
+    answered = [replace(answer.rankings, fields=fields, totals=_complete_totals(answer, suite)) for answer in answers]
     renamed_rankings = [names.in_rankings(each) for each in answered]
     if names.passages is not None:
         from pytest_ireval.data.aliases import refuse_without_span
@@ -106,7 +114,8 @@ def fetch_rankings(
             *_note_renamed_documents(names, answered[0], renamed_rankings[0]),
             *_note_other_candidates(collection, source, cut[0]),
         ),
-        missing_documents=first.gone,
+        missing_documents=_select_relevant_documents(first.gone, collection) if expected else first.gone,
+        gone_documents=frozenset(name for name, document in expected.items() if document in first.gone),
         recorded=_add_recorded(answer.recorded for answer in answers),
         unknown_fields=first.unknown_fields,
     )
@@ -179,6 +188,36 @@ def _list_relevant_documents(collection: Collection) -> list[str]:
     return list(dict.fromkeys(judged.documents.texts(relevant)))
 
 
+def _list_expected_documents(collection: Collection) -> dict[str, str]:
+    """The documents that rules expect, with their ids in the index; none where a group or a passage may be none."""
+    names = collection.population.names
+    if names.groups or names.passages:
+        return {}
+    expectations = (placed.expectation for placed in list_expectations(collection.suite))
+    named = (document for each in expectations if not each.never for document in each.documents)
+    return {document: names.aliases.get(document, document) for document in named}
+
+
+def _select_relevant_documents(gone: Sequence[str], collection: Collection) -> tuple[str, ...]:
+    """The documents among those that are gone which somebody judged as relevant."""
+    relevant = set(_list_relevant_documents(collection)) if gone else set()
+    return tuple(document for document in gone if document in relevant)
+
+
+def _complete_totals(answer: CheckedAnswer, suite: Suite) -> Mapping[str, Total] | None:
+    """The numbers of documents that match, if rules look at them.
+
+    A source that gives none has at least the returned documents; there may be more if it returned all that were wanted.
+    """
+    if not find_highest_total(suite):
+        return None
+    rankings = answer.rankings
+    counts = zip(rankings.queries, rankings.retrieved.tolist(), strict=True)
+    returned = {query: Total(count, is_capped=count >= suite.depth) for query, count in counts}
+    totals = {**returned, **(rankings.totals or {})}
+    return {query: total for query, total in totals.items() if query not in answer.failed}
+
+
 def _note_renamed_documents(names: DocumentNames, answered: Rankings, current: Rankings) -> Iterator[str]:
     """Count what aliases and groups did to the documents of an answer."""
     old = sum(map(names.aliases.__contains__, answered.documents.texts())) if names.aliases else 0
@@ -188,16 +227,22 @@ def _note_renamed_documents(names: DocumentNames, answered: Rankings, current: R
         yield f"{format_count(left, 'ranked variant')} of a document above left out (documents: collapse)"
 
 
+def needs_fields(suite: Suite) -> bool:
+    """Tell whether a metric or a rule of the suite looks at fields of documents."""
+    return bool(find_expected_fields(suite)) or any("fields" in metric.needs for metric in suite.metrics)
+
+
 def find_used_fields(suite: Suite) -> Callable[[str], bool]:
-    """Tells whether a metric of the suite uses a field of documents."""
+    """Tells whether a metric or a rule of the suite uses a field of documents."""
     metrics = [metric for metric in suite.metrics if "fields" in metric.needs]
     names = {name for metric in metrics if metric.uses for name in metric.uses(metric.settings)}
+    names.update(find_expected_fields(suite))
     every = any(metric.uses is None for metric in metrics)
     return lambda name: every or name in names
 
 
 def _merge_fields(source: SourceSpec, suite: Suite, rankings: Iterable[Rankings]) -> Fields | None:
-    """The fields of all answers; SourceError if two of them differ in a field that a metric uses."""
+    """The fields of all answers; SourceError if two of them differ in a field that a metric or a rule uses."""
     given = [each.fields for each in rankings if each.fields is not None]
     if len(given) < 2:
         return given[0] if given else None
@@ -222,7 +267,7 @@ def _add_fields(collection: Collection, answered: list[Rankings], rankings: list
     """
     suite, names = collection.suite, collection.population.names
     file = suite.documents.fields
-    if file is None or not any("fields" in metric.needs for metric in suite.metrics):
+    if file is None or not needs_fields(suite):
         return rankings
     renamed_too = answered if names.aliases or names.groups else []
     wanted = {document for each in (*rankings, *renamed_too) for document in each.documents.texts()}

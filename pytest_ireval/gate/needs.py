@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.queries import Queries
-from pytest_ireval.errors import Problem, SuiteError
+from pytest_ireval.errors import Problem, SuiteError, quote
+from pytest_ireval.gate.planning import list_expectations
 from pytest_ireval.sources.run import read_same_files
 from pytest_ireval.suite.suite import RuleSpec, SourceSpec, Suite
 
 FROM_FILES = ("run", "command")
 """Sources that return nothing but rankings."""
+FIELDS_FILE = "the file has the id of a document and its fields: CSV, TSV, JSON lines, Parquet"
 
 
 def needs_columns(suite: Suite) -> bool:
@@ -63,8 +65,35 @@ def refuse_unmet_needs(suite: Suite, judgments: Judgments | None, queries: Queri
                 problems.append(Problem(complaint, place, (), lack.remedy, lack.allowed))
     problems += (problem for asked in suite.rules for problem in _find_other_times(asked, suite))
     problems += _find_comparisons_with_itself(suite)
+    problems += _find_fields_without_source(suite)
     if problems:
         raise SuiteError(*problems)
+
+
+def find_expected_fields(suite: Suite) -> tuple[str, ...]:
+    """The fields of documents that expectations look at."""
+    return tuple(dict.fromkeys(name for placed in list_expectations(suite) for name in placed.expectation.field))
+
+
+def find_highest_total(suite: Suite) -> int:
+    """The number up to which documents must be counted, so that every expectation can be checked; 0: not at all."""
+    totals = (placed.expectation.total for placed in list_expectations(suite))
+    return max((int(total.value) + 1 for total in totals if total is not None), default=0)
+
+
+def _find_fields_without_source(suite: Suite) -> Iterator[Problem]:
+    """Fields that expectations look at, and that neither the source nor a file can bring."""
+    if suite.source is None or suite.documents.fields is not None:
+        return
+    kind, given = suite.source.kind.name, getattr(suite.source.options, "fields", None)
+    for expectation, place in list_expectations(suite):
+        for name in expectation.field:
+            complaint = f"field {quote(name)} is unknown: the source {kind} returns only rankings"
+            if kind in FROM_FILES:
+                yield Problem(complaint, str(place), suggestion="write documents: {fields: FILE}", allowed=FIELDS_FILE)
+            elif isinstance(given, Mapping) and name not in given:
+                complaint = f"field {quote(name)} is unknown: the source {kind} does not say where the answer has it"
+                yield Problem(complaint, str(place), suggestion=f"write fields: {{{name}: PATH}} in the source")
 
 
 def _find_comparisons_with_itself(suite: Suite) -> Iterator[Problem]:
@@ -132,8 +161,7 @@ def _find_lack(
         allowed = "the file has the columns query, better and worse"
         return _Lack("and the suite names none", "write judgments: {file: …, preferences: FILE}", allowed)
     if need == "fields" and kind in FROM_FILES and suite.documents.fields is None:
-        allowed = "the file has the id of a document and its fields: CSV, TSV, JSON lines, Parquet"
-        return _Lack(f"and the source {kind} returns only rankings", "write documents: {fields: FILE}", allowed)
+        return _Lack(f"and the source {kind} returns only rankings", "write documents: {fields: FILE}", FIELDS_FILE)
     if need == "timings" and getattr(options, "batch", 1) > 1:
         return _Lack("and a batch has one time for several queries", "remove batch: from the source")
     if need == "timings" and kind in FROM_FILES and getattr(options, "timings", None) is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,14 +12,14 @@ from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import Problem, SuiteError, did_you_mean, quote
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Part
-from pytest_ireval.rules.expect import Expectation
+from pytest_ireval.rules.expect import OF_EVERY_QUERY, Expectation
 from pytest_ireval.rules.threshold import Limit
 from pytest_ireval.sides.slices import WHOLE, Slice, slice_where, slug
 from pytest_ireval.statistics.differences import Floats
 from pytest_ireval.statistics.estimate import Counts, weighting
 from pytest_ireval.suite.quantities import Tolerances
 from pytest_ireval.suite.suite import Place, RuleSpec, Suite, Waiver
-from pytest_ireval.words import format_count
+from pytest_ireval.words import format_count, format_some
 
 INPUTS = "inputs"
 LOWERING = "lowering"
@@ -95,7 +95,11 @@ def select_rule_checks(checks: Iterable[Check]) -> list[RuleCheck]:
 
 def needs_queries(suite: Suite) -> bool:
     """Tell whether the checks depend on what the queries file says."""
-    return bool(suite.cluster) or any(rule.options.where or rule.options.per for rule in suite.rules)
+    if suite.cluster or any(rule.options.where or rule.options.per for rule in suite.rules):
+        return True
+    return any(part.where for rule in suite.rules for part in rule.parts) or any(
+        placed.expectation.columns for placed in list_expectations(suite)
+    )
 
 
 def plan_checks(suite: Suite, queries: Queries | None, *, lowering: bool = False) -> tuple[Check, ...]:
@@ -108,13 +112,14 @@ def plan_checks(suite: Suite, queries: Queries | None, *, lowering: bool = False
     problems += (*_check_names(suite, queries), *check_clusters(suite, queries)) if queries is not None else ()
     rule_checks: list[RuleCheck] = []
     for rule in suite.rules:
-        slices = list(_select_slices(rule, queries, problems))
+        slices = list(_select_slices(rule, rule.options.where, rule.place, queries, problems))
         problems += _check_weights(rule, suite)
         problems += _check_metrics(rule)
         if not rule.parts:
             problems.append(Problem(f"{rule.kind.name} has no part to check, so it can never fail", str(rule.place)))
         for part, place in zip(rule.parts, rule.places, strict=True):
-            rule_checks += [RuleCheck(_make_id(rule, part, slice_), place, rule, part, slice_) for slice_ in slices]
+            own = list(_select_slices(rule, part.where, place, queries, problems)) if part.where else slices
+            rule_checks += [RuleCheck(_make_id(rule, part, slice_), place, rule, part, slice_) for slice_ in own]
     checks: list[Check] = [Check(INPUTS, suite.place), *rule_checks]
     if lowering:
         checks.append(LoweringCheck(LOWERING, suite.place, tuple(list_compared_figures(rule_checks))))
@@ -195,22 +200,28 @@ def list_anchored_means(checks: Sequence[RuleCheck]) -> Iterator[MetricOnSlice]:
     yield from means.values()
 
 
-def _select_slices(rule: RuleSpec, queries: Queries | None, problems: list[Problem]) -> Iterator[Slice]:
+Filter = Mapping[str, tuple[str, ...]]
+"""Columns of the queries, each with the values that count."""
+
+
+def _select_slices(
+    rule: RuleSpec, where: Filter, place: Place, queries: Queries | None, problems: list[Problem]
+) -> Iterator[Slice]:
     """The slices of one rule; a slice without queries is a problem, because its rule would always pass."""
-    where, per = rule.options.where, rule.options.per
+    per = rule.options.per
     if not where and not per:
         yield WHOLE
         return
     assert queries is not None  # noqa: S101 - needs_queries() says so
     unknown = [column for column in (*where, *([per] if per else [])) if column not in queries.columns]
-    problems += [_unknown_column_problem(rule.place, column, queries) for column in unknown]
+    problems += [_unknown_column_problem(place, column, queries) for column in unknown]
     if unknown:
         return
     within = slice_where(where)
-    wrong = list(_check_values(rule, queries))
+    wrong = list(_check_values(rule, where, place, queries))
     problems += wrong
     if not within.mask(queries).any():
-        problems += [] if wrong else [Problem(f"no query has {within}", place=str(rule.place))]
+        problems += [] if wrong else [Problem(f"no query has {within}", place=str(place))]
     elif not per:
         yield within
     else:
@@ -223,16 +234,16 @@ def _select_slices(rule: RuleSpec, queries: Queries | None, problems: list[Probl
         yield from parts
 
 
-def _check_values(rule: RuleSpec, queries: Queries) -> Iterator[Problem]:
+def _check_values(rule: RuleSpec, where: Filter, place: Place, queries: Queries) -> Iterator[Problem]:
     """Values that a filter or a tolerance names and no query has."""
-    named = [(column, value) for column, values in rule.options.where.items() for value in values]
+    named = [(column, value) for column, values in where.items() for value in values]
     named += [(rule.options.per, value) for value in rule.traits.tolerances]
     for column, value in named:
         known = set(queries.composed.get(column, ()))
         if known and value not in known:
             yield Problem(
                 f"no query has {column}={value}",
-                place=str(rule.place),
+                place=str(place),
                 suggestion=did_you_mean(value, known),
                 allowed=f"{column} is one of {', '.join(sorted(known)[:20])}",
             )
@@ -349,7 +360,17 @@ def _check_names(suite: Suite, queries: Queries) -> Iterator[Problem]:
     """Queries and columns that the suite names and the queries lack."""
     if suite.weight and suite.weight not in queries.columns:
         yield _unknown_column_problem(suite.weight_place or suite.place, suite.weight, queries)
-    unknown = [named for named in _list_named_queries(suite) if named[0] not in queries.position]
+    unknown: list[tuple[str, Place, str]] = []
+    for expectation, place in list_expectations(suite):
+        found = queries.find_ids(expectation.query)
+        if expectation.query and not found:
+            unknown.append((expectation.query, place, "expectation"))
+        if len(found) > 1:
+            complaint = f"{format_count(len(found), 'query')} have the text {quote(expectation.query)}"
+            yield Problem(complaint, str(place), suggestion=f"write the id of one of them: {format_some(found)}")
+        yield from _check_columns_of_fields(expectation, place, queries)
+    waivers = ((waiver.query, waiver.place, "waiver") for waiver in suite.waivers)
+    unknown += [named for named in waivers if named[0] not in queries.position]
     for number, (query, place, what) in enumerate(unknown):
         yield Problem(
             f"query {quote(query)} is not in {queries.origin}",
@@ -357,6 +378,24 @@ def _check_names(suite: Suite, queries: Queries) -> Iterator[Problem]:
             suggestion=did_you_mean(query, queries.ids) if number < 5 else "",  # thousands take long
             allowed=f"add it there, or remove the {what}",
         )
+
+
+def _check_columns_of_fields(expectation: Expectation, place: Place, queries: Queries) -> Iterator[Problem]:
+    """Columns that the values of fields name and the queries lack, or that are empty for one of the queries."""
+    if not expectation.columns or any(column not in queries.columns for column in expectation.where):
+        return  # a column that is not there is a problem of its own
+    inside = slice_where(expectation.where).mask(queries)
+    if expectation.query:
+        inside &= np.isin(np.array(queries.ids, str), queries.find_ids(expectation.query))
+    for column, field in expectation.columns.items():
+        if column not in {*OF_EVERY_QUERY, *queries.columns}:
+            yield _unknown_column_problem(place, column, queries)
+            continue
+        values = queries.columns.get(column, queries.ids if column == "id" else queries.text)
+        empty = [queries.ids[row] for row in np.flatnonzero(inside).tolist() if not values[row].strip()]
+        if empty:
+            complaint = f"the column {column} is empty for {format_some(empty)}, but field: {field} needs it"
+            yield Problem(complaint, str(place), suggestion="fill it in, or leave these queries out by where:")
 
 
 def _unknown_column_problem(place: Place, column: str, queries: Queries) -> Problem:
@@ -368,11 +407,16 @@ def _unknown_column_problem(place: Place, column: str, queries: Queries) -> Prob
     )
 
 
-def _list_named_queries(suite: Suite) -> Iterator[tuple[str, Place, str]]:
-    """Named queries, with the place and the kind of the name."""
+class PlacedExpectation(NamedTuple):
+    """An expectation, and its place in the suite or in a table."""
+
+    expectation: Expectation
+    place: Place
+
+
+def list_expectations(suite: Suite) -> Iterator[PlacedExpectation]:
+    """Those of all rules."""
     for rule in suite.rules:
         for part, place in zip(rule.parts, rule.places, strict=True):
             if isinstance(part.item, Expectation):
-                yield part.item.query, place, "expectation"
-    for waiver in suite.waivers:
-        yield waiver.query, waiver.place, "waiver"
+                yield PlacedExpectation(part.item, place)

@@ -140,7 +140,7 @@ def score_inputs(inputs: Inputs) -> Scores:
     """
     collection = inputs.collection
     scored = score_rankings(collection, inputs.current.rankings, inputs.source, curves=True)
-    current = scored.side
+    current = replace(scored.side, gone_documents=inputs.current.gone_documents)
     if inputs.versus is None:
         baseline = compare_with_baseline(inputs, current)
     else:

@@ -46,6 +46,8 @@ class Part(NamedTuple):
     """The entry of the options that it checks, such as one expectation."""
     keys: tuple[str | int, ...] = ()
     """Keys below the rule's own that lead to it, so that messages name its line."""
+    where: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    """Only queries whose columns have these values, in place of those of the rule."""
 
     @property
     def time_metric(self) -> Metric | None:

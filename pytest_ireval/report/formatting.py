@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pytest_ireval.results.outcome import INTERVAL_LEVEL, Diagnosis, Outcome, SliceFigures
 from pytest_ireval.results.suite_result import JudgmentAges, SuiteResult
 from pytest_ireval.words import choose_decimals, format_count, format_magnitude, round_estimate
@@ -21,7 +23,15 @@ def name_verdict(outcome: Outcome) -> str:
     """The verdict as a list names it."""
     if outcome.accepted:
         return "accepted"
+    if outcome.stale and outcome.verdict == "fail":
+        return "stale"
     return "warning" if outcome.warning and outcome.verdict == "pass" else outcome.verdict
+
+
+def count_stale(outcomes: Iterable[Outcome]) -> str:
+    """``, 2 of them stale``: they failed because their documents are gone, and not because of the ranking."""
+    stale = sum(name_verdict(outcome) == "stale" for outcome in outcomes)
+    return f", {stale:,} of them stale" if stale else ""
 
 
 Tone = str

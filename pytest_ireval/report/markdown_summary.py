@@ -17,7 +17,13 @@ from pytest_ireval.report.failure_text import (
 )
 from pytest_ireval.report.figure_rows import format_figure_row, list_figure_rows
 from pytest_ireval.report.fitting import Fit, SummaryPart, fit_parts
-from pytest_ireval.report.formatting import describe_certainty, format_comparison, format_value, is_explained
+from pytest_ireval.report.formatting import (
+    count_stale,
+    describe_certainty,
+    format_comparison,
+    format_value,
+    is_explained,
+)
 from pytest_ireval.report.input_changes import describe_inputs
 from pytest_ireval.report.markdown_text import (
     NOWHERE,
@@ -134,7 +140,7 @@ def _make_red_parts(suite: SuiteResult, date: str, links: SourceLinks, first: in
 def _count_red(suite: SuiteResult) -> str:
     verdicts = [outcome.verdict for outcome in suite.outcomes]
     failed, broken = verdicts.count("fail"), verdicts.count("error")
-    said = [f"{failed:,} of {len(verdicts):,} failed"] if failed else []
+    said = [f"{failed:,} of {len(verdicts):,} failed{count_stale(suite.outcomes)}"] if failed else []
     if suite.error or (not broken and suite.verdict == "error"):
         said.append("could not be judged as a whole" if failed else "could not be judged")
     elif broken:

@@ -78,7 +78,7 @@ def render_page(
             tally=f"{count_verdicts(run.suites)}{among}",
             owners=tuple(group_red_suites_by_owner(run).items()),
             problems=run.problems,
-            red=tuple(_group_findings(run, links, "fail", "error")),
+            red=tuple(_group_findings(run, links, "fail", "stale", "error")),
             doubtful=tuple(_group_findings(run, links, "inconclusive", "warning", "accepted")),
             suites=tuple(make_suite_view(suite, alone=alone) for suite in run.suites),
             sections=sections,

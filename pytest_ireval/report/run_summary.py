@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from pytest_ireval.report.formatting import choose_cause_label, describe_cause, format_value, is_explained
+from pytest_ireval.report.formatting import choose_cause_label, count_stale, describe_cause, format_value, is_explained
 from pytest_ireval.results.outcome import Outcome, SliceFigures
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.words import format_count
@@ -130,7 +130,8 @@ def _describe_failures(run: RunResult, failed: Sequence[_Finding]) -> Iterator[s
     checks = sum(len(suite.outcomes) for suite in run.suites)
     suites = {suite.name for suite, _ in failed}
     where = f" in {len(suites)} of {len(run.suites)} suites" if len(run.suites) > 1 else ""
-    yield f"{len(failed):,} of {checks:,} {_check_or_checks(checks)} failed{where}"
+    stale = count_stale(outcome for _, outcome in failed)
+    yield f"{len(failed):,} of {checks:,} {_check_or_checks(checks)} failed{where}{stale}"
     if broken := [suite.name for suite in run.suites if suite.verdict == "error"]:
         yield f"{_list_first(broken)} could not be judged{' as a whole' if suites.intersection(broken) else ''}"
 
@@ -194,6 +195,8 @@ def _suggest_for_failures(failed: Sequence[_Finding]) -> str:
         if all(outcome.against for _, outcome in failed):
             return "pin the release to compare with, as the failure says, and commit the anchor."
         return "accept the first baseline with the command below, and commit it."
+    if all(outcome.stale for _, outcome in failed):
+        return "remove the documents that the index does not have from the expectations, or name those in their place."
     settled = sum(outcome.acceptable for _, outcome in failed)
     accept = "with a reason (command below)"
     if settled == len(failed):

@@ -8,6 +8,7 @@ from pytest_ireval.report.failure_text import format_query_values
 from pytest_ireval.report.figure_rows import format_figure_row, list_figure_rows
 from pytest_ireval.report.formatting import (
     choose_cause_label,
+    count_stale,
     describe_ages,
     describe_cause,
     format_change,
@@ -345,7 +346,8 @@ def _count_checks(suite: SuiteResult) -> str:
         return f"{'all ' if len(every) > 1 else ''}{checks} of {suite.name} passed"
     first, *others = [verdict for verdict in reversed(VERDICTS) if verdict in every and verdict != "pass"]
     rest = "".join(f", {every.count(verdict):,} {_VERDICT_WORDS[verdict]}" for verdict in others)
-    return f"{every.count(first):,} of {checks} of {suite.name} {_VERDICT_WORDS[first]}{rest}"
+    stale = count_stale(suite.outcomes)
+    return f"{every.count(first):,} of {checks} of {suite.name} {_VERDICT_WORDS[first]}{rest}{stale}"
 
 
 _VERDICT_WORDS: dict[Verdict, str] = {
@@ -358,9 +360,11 @@ _VERDICT_WORDS: dict[Verdict, str] = {
 
 def count_verdicts(suites: Iterable[SuiteResult]) -> str:
     """The number of rules by verdict: ``12 verdicts: 1 fail, 11 pass``."""
-    every = [outcome.verdict for suite in suites for outcome in suite.outcomes]
+    outcomes = [outcome for suite in suites for outcome in suite.outcomes]
+    every = [outcome.verdict for outcome in outcomes]
     said = [f"{every.count(verdict):,} {verdict}" for verdict in reversed(VERDICTS) if verdict in every]
-    return f"{format_count(len(every), 'verdict')}: {', '.join(said)}" if every else "no verdicts"
+    text = f"{format_count(len(every), 'verdict')}: {', '.join(said)}{count_stale(outcomes)}"
+    return text if every else "no verdicts"
 
 
 LISTED_FILES = 40

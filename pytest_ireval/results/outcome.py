@@ -174,6 +174,8 @@ class Outcome:
     """
     broken: bool = False
     """True if the rule does not hold although the verdict is pass: it only warns, as a known failure does."""
+    stale: bool = False
+    """True if it failed because it expects a document that the index does not have any more."""
     acceptable: bool = False
     """True if it was against the change, and accepting what was measured settles that."""
     accepted: bool = False

@@ -9,9 +9,10 @@ from typing import Literal
 from pytest_ireval.results.outcome import QueryChange, SliceFigures
 from pytest_ireval.words import format_count, format_p, format_percent
 
-RuleVerdict = Literal["pass", "warn", "known_failure", "inconclusive", "fail"]
+RuleVerdict = Literal["pass", "warn", "known_failure", "inconclusive", "stale", "fail"]
 """``warn`` passes, but a reader should look at it; ``known_failure`` is a failure that the suite announces, and is not
-red. A rule that cannot be checked raises an exception."""
+red. ``stale`` fails because the rule is about something that does not exist any more. A rule that cannot be checked
+raises an exception."""
 
 
 @dataclass(frozen=True)

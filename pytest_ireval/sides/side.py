@@ -58,6 +58,8 @@ class Side:
     recall_precision: Floats | None = None
     """A row for each query: interpolated precision at eleven levels of recall, and R-precision; the mean of all
     askings. NaN for queries that do not count or have no relevant documents; None where it was not wanted."""
+    gone_documents: frozenset[str] = frozenset()
+    """Documents that rules expect and that the index does not have any more, if the source looks them up."""
 
     @property
     def position(self) -> Mapping[str, int]:

@@ -150,7 +150,7 @@ def _check_columns(suite: CheckedSuite) -> Iterator[Problem]:
             return
     for number, rule in enumerate(suite.keys.rules):
         for key in ("where", "per"):
-            if getattr(rule.options, key):
+            if getattr(rule.options, key) or (key == "where" and any(part.where for part in rule.parts)):
                 complaint = f"{key} is about columns of the queries, but the suite names no queries"
                 yield suite.problem_of_rule(number, complaint, key)
                 return

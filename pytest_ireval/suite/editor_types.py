@@ -50,6 +50,7 @@ BY_VALUE = {
 TOLERANCES = {"title": "tolerance, or one for each value of `per`", "anyOf": [*TOLERANCE["anyOf"], BY_VALUE]}
 AMOUNT = text_like("amount", r"^\s*([0-9]+|[0-9.]+\s*%)\s*$", {"type": "integer", "minimum": 0})
 SHARE = text_like("share", r"^\s*[0-9.]+\s*%\s*$")
+LEAST_SHARE = text_like("share of queries", r"^\s*(>=|≥)\s*[0-9.]+\s*%\s*$")
 DURATION = text_like("duration", r"^\s*[0-9.]+\s*(ms|s|m|h)\s*$")
 DAY = text_like("day", r"^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}\s*$")
 AGAINST = {"title": "`baseline`, `anchor`, or a source", FILLED_IN: "against"}

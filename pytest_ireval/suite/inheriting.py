@@ -130,6 +130,8 @@ def _replace_keys(tree: dict[Any, Any], by: dict[Any, Any]) -> dict[Any, Any]:
 _PLACEHOLDER = re.compile(r"(?<!\$)(?:\{\{(?P<literal>[A-Za-z_]\w*)\}\}|\{(?P<name>[A-Za-z_]\w*)\})")
 WITH_OWN_PLACEHOLDERS = ("source", "against", "components")
 """Keys below which kinds may have placeholders of their own."""
+OF_COLUMNS = "field"
+"""The key of an expectation whose placeholders are columns of the queries."""
 NO_SECRETS = ("run", "python", "format", "queries_format", "folder", "timeout", "repeat")
 """Options of sources that are not secret: names of files, code and the like."""
 
@@ -226,7 +228,7 @@ def fill_placeholders(tree: Any, values: Mapping[str, str], problems: list[Probl
     def fill(text: Scalar, location: Location) -> Scalar:
         if "{" not in text:
             return text
-        own = any(key in WITH_OWN_PLACEHOLDERS for key in location)
+        own = any(key in (*WITH_OWN_PLACEHOLDERS, OF_COLUMNS) for key in location)
 
         def value(match: re.Match[str]) -> str:
             if match["literal"]:

@@ -18,6 +18,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.policies import Dialect, Policies
 from pytest_ireval.suite.checks import CheckedSuite, find_contradictions
 from pytest_ireval.suite.components import read_components
+from pytest_ireval.suite.expectation_tables import include_tables
 from pytest_ireval.suite.finding import is_shared
 from pytest_ireval.suite.inheriting import (
     Contents,
@@ -128,6 +129,9 @@ def _read_suite(
         tree = fill_placeholders(tree, values, merged.problems)
     if len(merged.problems) > before:
         return []
+    tree, tables = include_tables(tree, contents, merged.problems)
+    if len(merged.problems) > before:
+        return []
     dialect = tree.get("dialect")
     in_dialect = registry.in_dialect(str(dialect) if dialect in get_args(Dialect) else None)
     context = {**_make_context(in_dialect), CONTENTS: contents}
@@ -138,8 +142,9 @@ def _read_suite(
         return []
     name = name_suite(merged.tree["suite"], settings.suite, values)
     merged.problems += find_contradictions(CheckedSuite(settings, tree, name, asks_source=asks_source))
+    components = tuple(read_components(tree, in_dialect, context, merged.problems))
     suite = _make_suite(settings, tree, name, values, merged)
-    return [replace(suite, components=tuple(read_components(tree, in_dialect, context, merged.problems)))]
+    return [replace(suite, components=components, files=(*merged.files, *tables))]
 
 
 @lru_cache(maxsize=64)
@@ -182,7 +187,6 @@ def _make_suite(settings: SuiteKeys, tree: Keys, name: str, values: Mapping[str,
             Waiver(each.query, each.until, each.reason, find_place(tree, ("waive", number)).place)
             for number, each in enumerate(settings.waive)
         ),
-        files=tuple(merged.files),
         variables=merged.variables,
         watches=settings.watches,
         weight_place=find_place(tree, ("weight",)).place if settings.weight else None,

@@ -279,6 +279,8 @@ AmountText = Annotated[Amount, read_with(quantities.read_amount, editor_types.AM
 """``2``, or ``5%`` of all."""
 ShareText = Annotated[float, read_with(quantities.read_share, editor_types.SHARE)]
 """``60%``, above 0."""
+LeastShareText = Annotated[float, read_with(quantities.read_least_share, editor_types.LEAST_SHARE)]
+"""``>= 98%``, above 0."""
 DURATION = re.compile(r"([0-9.]+)\s*(ms|s|m|h)")
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 LONGEST_DURATION = 7 * 24 * 3600

@@ -17,12 +17,14 @@ SIGNS = {">=": (operator.ge, -1), "<=": (operator.le, 1), ">": (operator.gt, 1),
 BOUND = re.compile(r"(>=|<=|>|<)\s*(\S.*)")
 TIME = re.compile(r"(\S+?)\s*(ms|s)")
 PERCENT = re.compile(r"(\S+?)\s*%")
+LEAST_SHARE = re.compile(r">=\s*(\S+?)\s*%")
 
 ROUNDING = 1e-12
 SHARE_ROUNDING = 1e-9
 """A share of a number may be off by this: 29% of 100 is 28.999999999999996."""
 
 A_SHARE = "share: write 60%, above 0% and up to 100%"
+A_LEAST_SHARE = "share of queries: write '>= 98%', above 0% and up to 100%"
 AN_AMOUNT = "amount: write 2 (a number) or 5% (of all)"
 
 
@@ -227,6 +229,17 @@ def read_share(value: Any) -> float:
     number = number_in_scalar(match[1], A_SHARE) if match else 0.0
     if not 0 < number <= 100:
         raise unfit(value, A_SHARE)
+    return number / 100
+
+
+def read_least_share(value: Any) -> float:
+    """Read ``>= 98%`` as 0.98."""
+    if isinstance(value, float):
+        return value
+    match = LEAST_SHARE.fullmatch(plain_value(value, A_LEAST_SHARE).replace("≥", ">="))
+    number = number_in_scalar(match[1], A_LEAST_SHARE) if match else 0.0
+    if not 0 < number <= 100:
+        raise unfit(value, A_LEAST_SHARE)
     return number / 100
 
 

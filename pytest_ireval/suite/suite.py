@@ -195,7 +195,7 @@ class Suite:
     rules: tuple[RuleSpec, ...] = ()
     waivers: tuple[Waiver, ...] = ()
     files: tuple[Path, ...] = ()
-    """All YAML files of the suite."""
+    """All YAML files of the suite, then its tables of expectations."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """The environment variables that its files name and that are set; ``…`` in place of values that may be secret."""
     components: tuple[Component, ...] = ()
@@ -235,6 +235,7 @@ class Suite:
         """Columns of the queries that rules, weights and clusters name."""
         for asked in self.rules:
             yield from asked.options.where
+            yield from (column for part in asked.parts for column in part.where)
             if asked.options.per:
                 yield asked.options.per
         yield from (column for column in (self.weight, self.cluster) if column)

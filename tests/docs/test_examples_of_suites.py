@@ -49,6 +49,7 @@ def load(tmp_path, monkeypatch):
     for name in FILES:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("")
+    (tmp_path / "merchandising.csv").write_text("query,document\nq001,q001-d0\n")
 
     def loaded(text, name="example.yaml"):
         (tmp_path / name).write_text(text, encoding="utf-8")

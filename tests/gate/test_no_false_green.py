@@ -139,7 +139,7 @@ def test_a_rule_or_metric_that_raises_anything_or_has_a_verdict_of_its_own_is_an
         assert headlines[f"odd::{way}"] == f"rule odd of conftest.py raised {raised}"
         assert any(each.startswith(f"Odd(way='{way}'): raised {raised}") for each in headlines.values())
     assert headlines["odd::own"].endswith(
-        "of conftest.py returned 'skipped'; a verdict is one of pass, warn, known_failure, inconclusive, fail"
+        "of conftest.py returned 'skipped'; a verdict is one of pass, warn, known_failure, inconclusive, stale, fail"
     )
 
 

@@ -149,7 +149,7 @@ def test_what_a_plugins_rule_raises_is_shown_with_its_line(odd):
         ("RuleResult('pass', ' ')", "returned the headline ' '; it is a sentence"),
         (
             "RuleResult('red', 'fine')",
-            "returned 'red'; a verdict is one of pass, warn, known_failure, inconclusive, fail",
+            "returned 'red'; a verdict is one of pass, warn, known_failure, inconclusive, stale, fail",
         ),
     ],
 )

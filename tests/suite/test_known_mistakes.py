@@ -118,7 +118,12 @@ expect: {query: q1}
 expect: [{query: q1}]
 expect: [{query: q1, document: d1, never: [d2]}]
 expect: [{query: q1, order: [d1, d1]}]
-expect: [{query: '', document: d1}, 5, {query: q1, document: d1, tpo: 1}]"""
+expect: [{query: '', document: d1}, 5, {query: q1, document: d1, tpo: 1}]
+expect: [{document: d1}, {query: q1, where: {a: b}, document: d1}, {query: q1, share: '>= 1%', document: d1}]
+expect: [{query: q1, total: '>= 0'}, {query: q1, total: '<= 1.5'}, {query: q1, total: '> 5ms'}, {query: q1, total: 3}]
+expect: [{share: '<= 5%', total: '<= 0'}, {share: 95%, total: '> 0'}, {query: q1, total: '> 0', top: 3}]
+expect: {file: no.csv}
+expect: {file: no.csv, top: 3}"""
 SOURCES = """\
 c.trec
 {rum: c.trec}
