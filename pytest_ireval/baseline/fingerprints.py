@@ -58,9 +58,12 @@ def fingerprint_rankings(rankings: Rankings, depth: int | None = None) -> str:
 
 def list_documents(rankings: Rankings, depth: int | None = None) -> Iterator[tuple[str, list[str]]]:
     """Each query with its first ``depth`` documents, all unless given."""
-    documents, first = rankings.documents.texts(), rankings.first.tolist()
-    for query, begin, end in zip(rankings.queries, first, first[1:], strict=False):
-        yield query, documents[begin : end if depth is None else min(end, begin + depth)]
+    for first, last in cut_between_groups(rankings.first, BLOCK):  # not all documents become text at once
+        begins = rankings.first[first : last + 1]
+        documents = rankings.documents.texts(np.arange(begins[0], begins[-1]))
+        edges = (begins - begins[0]).tolist()
+        for query, begin, end in zip(rankings.queries[first:last], edges, edges[1:], strict=False):
+            yield query, documents[begin : end if depth is None else min(end, begin + depth)]
 
 
 def fingerprint_judgments(judgments: Judgments) -> JudgmentPrints:

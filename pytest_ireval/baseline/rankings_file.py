@@ -7,15 +7,16 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pytest_ireval.baseline.record import Grades
-from pytest_ireval.baseline.text import Damage, build_rankings, collect_answers, unpack
+from pytest_ireval.baseline.text import Answers, Damage, list_answers, unpack
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.results.suite_result import RunResult
@@ -27,6 +28,8 @@ INDEX = "run.json"
 CURRENT, VERSUS, GRADES = "current", "versus", "grades"
 """Parts of a suite: the rankings of now, those of another commit in place of the baseline, and the grades."""
 FORMAT = 1
+ANSWERS_OF_A_LINE = 1000
+"""One a line would take twice the time, and all in one the memory of all text."""
 LARGEST = 4 << 30
 """The most bytes of a file in it; a larger one was made to fill the memory."""
 
@@ -36,7 +39,7 @@ class KeptRankings(NamedTuple):
 
     name: str
     packed: Mapping[str, bytes]
-    """By the name of a side, its answers in JSON, by gzip; and the grades."""
+    """By the name of a side, its answers in lines of JSON, by gzip; and the grades."""
     record: Mapping[str, Any]
 
 
@@ -77,22 +80,27 @@ def pack_rankings(
     grades: Grades | None = None,
 ) -> KeptRankings:
     """The first ``depth`` documents of each query of a suite, with their scores if these are ``scored``."""
-    packed = {side: _pack([_list_answers(each, depth, scored=scored) for each in sides[side]]) for side in sides}
-    return KeptRankings(name, packed if grades is None else {**packed, GRADES: _pack(grades)}, record)
+    packed = {side: _pack_lines(_list_lines(askings, depth, scored=scored)) for side, askings in sides.items()}
+    return KeptRankings(name, packed if grades is None else {**packed, GRADES: _pack_lines([grades])}, record)
 
 
-def _list_answers(rankings: Rankings, depth: int, *, scored: bool) -> dict[str, Any]:
-    more = np.flatnonzero(rankings.retrieved > np.diff(rankings.first)).tolist()
-    return {
-        "answers": collect_answers(rankings, depth, scored=scored),
-        "retrieved": {rankings.queries[i]: int(rankings.retrieved[i]) for i in more},
-        "timings": rankings.timings,
-        "fields": rankings.fields,
-    }
+def _list_lines(askings: Iterable[Rankings], depth: int, *, scored: bool) -> Iterator[dict[str, Any]]:
+    """For each asking a line about all its answers, then the answers, many in a line."""
+    for rankings in askings:
+        more = np.flatnonzero(rankings.retrieved > np.diff(rankings.first)).tolist()
+        retrieved = {rankings.queries[i]: int(rankings.retrieved[i]) for i in more}
+        yield {"retrieved": retrieved, "timings": rankings.timings, "fields": rankings.fields}
+        answers = list_answers(rankings, depth, scored=scored)
+        while some := dict(islice(answers, ANSWERS_OF_A_LINE)):
+            yield {"answers": some}
 
 
-def _pack(content: Any) -> bytes:
-    return gzip.compress(json.dumps(content, ensure_ascii=False).encode(), compresslevel=1, mtime=0)
+def _pack_lines(lines: Iterable[Any]) -> bytes:
+    content, encode = io.BytesIO(), json.JSONEncoder(ensure_ascii=False).encode
+    packer = gzip.GzipFile(fileobj=content, mode="wb", compresslevel=1, mtime=0)
+    with io.TextIOWrapper(packer, "utf-8", newline="\n") as file:
+        file.writelines(f"{encode(line)}\n" for line in lines)
+    return content.getvalue()
 
 
 def pack_run(run: RunResult, kept: Sequence[KeptRankings]) -> bytes:
@@ -122,7 +130,7 @@ def read_last_run(path: Path, suite: str) -> LastRun | None:
         raise InputError(Problem(f"cannot be read: {error.strerror or error}", str(path))) from error
     except (
         *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError),
-        *(KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError, Damage),
+        *(LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError, Damage),
     ) as error:
         suggestion = "run pytest --ireval again, or ask the source: --ask"
         raise InputError(
@@ -137,19 +145,31 @@ def _read_archive(path: Path, file: zipfile.ZipFile, suite: str) -> LastRun | No
         raise InputError(Problem(complaint, str(path), (), "ask the source: --ask"))
     for record in index["suites"]:
         if record["name"] == suite:
-            parts = {part: json.loads(unpack(_read_content(file, name))) for part, name in record["files"].items()}
-            grades = parts.pop(GRADES, None)
+            parts = {part: unpack(_read_content(file, name)) for part, name in record["files"].items()}
+            grades = json.loads(parts.pop(GRADES, b"null"))
             origins = {CURRENT: record["source"], VERSUS: record.get("versus", VERSUS)}
-            sides = {
-                side: tuple(_read_answers(each, origins.get(side, side)) for each in askings)
-                for side, askings in parts.items()
-            }
+            sides = {side: _read_askings(text, origins.get(side, side)) for side, text in parts.items()}
             return LastRun(str(index["date"]), str(index["commit"]), bool(index["dirty"]), sides, record, grades)
     return None
 
 
-def _read_answers(asking: Mapping[str, Any], origin: str) -> Rankings:
-    rankings = build_rankings(asking["answers"], origin)
+def _read_askings(text: bytes, origin: str) -> tuple[Rankings, ...]:
+    askings: list[Mapping[str, Any]] = []
+    answers: list[Answers] = []
+    for line in map(json.loads, io.BytesIO(text)):
+        if "answers" in line:
+            for query, answer in line["answers"].items():
+                answers[-1].add(query, answer)
+        else:
+            askings.append(line)
+            answers.append(Answers())
+    if not askings:
+        raise ValueError(origin)
+    return tuple(_make_rankings(*each, origin) for each in zip(askings, answers, strict=True))
+
+
+def _make_rankings(asking: Mapping[str, Any], answers: Answers, origin: str) -> Rankings:
+    rankings = answers.make_rankings(origin)
     counts = zip(rankings.queries, rankings.retrieved.tolist(), strict=True)
     retrieved = [asking["retrieved"].get(query, count) for query, count in counts]
     return replace(

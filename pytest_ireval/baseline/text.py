@@ -91,7 +91,7 @@ def _queries_to_json(baseline: Baseline) -> Iterator[dict[str, Any]]:
     """Sorted by id, so that they do not depend on the order of a source; values first, for the reader of a diff."""
     values = _group_values_by_query(baseline.metrics)
     first, *others = (
-        collect_answers(rankings, baseline.depth, scored=baseline.scored) for rankings in baseline.rankings
+        dict(list_answers(rankings, baseline.depth, scored=baseline.scored)) for rankings in baseline.rankings
     )
     grades, prints, timings = baseline.judgments.grades, baseline.judgments.grades_of, baseline.timings
     for query in sorted({*first, *chain.from_iterable(others), *prints, *values, *timings}):
@@ -131,19 +131,15 @@ def _check_number(metric: str, value: float | None) -> float | None:
     return float(value)
 
 
-def collect_answers(rankings: Rankings, depth: int, *, scored: bool) -> dict[str, dict[str, Any]]:
-    """By query its documents, with ``scored`` their scores, too; and what is kept of earlier stages."""
-    answers: dict[str, dict[str, Any]] = {
-        query: {"documents": documents} for query, documents in list_documents(rankings, depth)
-    }
-    if scored:
-        scores, first = rankings.score.tolist(), rankings.first.tolist()
-        for answer, begin in zip(answers.values(), first, strict=False):
-            answer["scores"] = scores[begin : begin + len(answer["documents"])]
-    for query, answer in answers.items() if rankings.stages else ():
-        kept = {name: of[query]._asdict() for name, of in rankings.stages.items() if query in of}
-        answer |= {"stages": kept}
-    return answers
+def list_answers(rankings: Rankings, depth: int, *, scored: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each query with its documents, with ``scored`` their scores, too; and what is kept of earlier stages."""
+    for (query, documents), begin in zip(list_documents(rankings, depth), rankings.first.tolist(), strict=False):
+        answer: dict[str, Any] = {"documents": documents}
+        if scored:
+            answer["scores"] = rankings.score[begin : begin + len(documents)].tolist()
+        if rankings.stages:
+            answer["stages"] = {name: of[query]._asdict() for name, of in rankings.stages.items() if query in of}
+        yield query, answer
 
 
 def unpack(data: bytes) -> bytes:
@@ -219,7 +215,7 @@ def _decode_lines(lines: Iterable[dict[str, Any]], origin: str) -> Baseline:
     grades: dict[str, dict[str, float]] = {}
     prints: dict[str, str] = {}
     fields: dict[str, dict[str, Any]] = {}
-    answers: defaultdict[int, _Answers] = defaultdict(_Answers)  # by asking
+    answers: defaultdict[int, Answers] = defaultdict(Answers)  # by asking
     timings: defaultdict[int, dict[str, float]] = defaultdict(dict)
     for line in lines:
         kind, *_ = line.keys()
@@ -292,16 +288,8 @@ def _decode_acceptance(line: dict[str, Any]) -> Acceptance:
     )
 
 
-def build_rankings(answers: Mapping[str, Mapping[str, Any]], origin: str) -> Rankings:
-    """Rankings of what `collect_answers` returned; without scores, the score of a document is minus its position."""
-    collected = _Answers()
-    for query, answer in answers.items():
-        collected.add(query, answer)
-    return collected.make_rankings(origin)
-
-
-class _Answers:
-    """The answers of one asking, as they are read. Ids are kept as bytes: text would take five times as much."""
+class Answers:
+    """The answers of one asking, as they are read. Ids are kept as bytes: text would take five times the memory."""
 
     def __init__(self) -> None:
         self._queries: list[str] = []
@@ -332,7 +320,7 @@ class _Answers:
         self._texts.clear()
 
     def make_rankings(self, origin: str) -> Rankings:
-        """Rankings of all answers; empty ones come last, as everywhere."""
+        """Rankings of all answers, empty ones last; without scores, the score of a document is minus its position."""
         self._pack_texts()
         documents = concatenate_ids(self._ids)
         first = compute_begins(np.array([*self._lengths, *(0 for _ in self._empty)], np.int64))

@@ -80,7 +80,7 @@ def test_rankings_that_cannot_be_packed_make_their_suite_an_error_and_leave_none
 
     accepted_shop.run()
     assert (accepted_shop.path / "ireval-report/rankings.zip").exists()
-    monkeypatch.setattr("pytest_ireval.baseline.rankings_file.collect_answers", no_memory)
+    monkeypatch.setattr("pytest_ireval.baseline.rankings_file.list_answers", no_memory)
 
     result = accepted_shop.run("--ireval-update", "--ireval-reason", "none")
 
