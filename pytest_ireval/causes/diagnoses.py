@@ -131,11 +131,11 @@ def answers_of_others(change: RankingChange) -> Symptom | None:
     owners: dict[tuple[str, ...], str] = {}
     keepers: dict[tuple[str, ...], dict[tuple[str, ...], str]] = defaultdict(dict)
     looked_for = set(suspects.values())
-    for query in change.compared_queries if suspects else ():  # those whose answers they are need not be drawn
-        baseline = tuple(change.baseline_side.documents(query)[:TOP])
+    compared = change.compared_queries if suspects else ()  # those whose answers they are need not be drawn
+    tops = (side.iterate_tops(compared, TOP) for side in (change.baseline_side, change.current_side))
+    for query, baseline, answers in zip(compared, *tops, strict=True):
         if baseline in looked_for:
             owners.setdefault(baseline, query)
-        answers = tuple(change.current_side.documents(query)[:TOP])
         # Two with different former lists are enough: a suspect differs from one of them. Of one list for all
         # queries, more would be compared with each suspect.
         if answers in looked_for and len(keepers[answers]) < 2 and _keeps_its_answers(change, query):

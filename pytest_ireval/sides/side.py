@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -19,6 +20,9 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.statistics.differences import Floats, Mask
 
 T = TypeVar("T")
+
+MANY_QUERIES = 10_000
+"""The tops of more queries do not become text at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,3 +108,12 @@ class Side:
         begin, end = rankings.first[rows], rankings.first[rows + 1]
         length = np.minimum(end - begin, self.depth if count is None else min(count, self.depth))
         return rankings.documents.take(list_rows(begin, length))
+
+    def iterate_tops(self, queries: Sequence[str], count: int) -> Iterator[tuple[str, ...]]:
+        """The first ``count`` documents of each query; for many queries quicker than one by one."""
+        lengths = np.append(np.diff(self.rankings[0].first), 0)  # the last one is for queries without a ranking
+        for begin in range(0, len(queries), MANY_QUERIES):
+            some = queries[begin : begin + MANY_QUERIES]
+            texts = iter(self.list_first_documents(some, count).texts())
+            for length in lengths[look_up(some, self.position)].tolist():
+                yield tuple(islice(texts, min(length, count, self.depth)))
