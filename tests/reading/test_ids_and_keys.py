@@ -82,6 +82,16 @@ def test_an_id_that_ends_in_a_zero_byte_is_another_one():
     assert copied.equal(np.array([0, 1]), copied, np.array([1, 2])).tolist() == [False, True]
 
 
+@pytest.mark.parametrize("many", [1, 300])
+def test_copied_ids_are_the_same_texts_whatever_they_end_in(many):
+    texts = ["document-1", "document\0", "docu\0\0\0\0\0", "documént", "document\n"] * many
+    ids = Ids.of(texts)
+    copied = ids.copy(np.arange(len(texts)))
+
+    assert copied.texts() == copied.texts(np.arange(len(texts))) == ids.texts() == texts
+    assert copied.count_beginning("document") == ids.count_beginning("document") == 3 * many
+
+
 def test_a_bucket_with_several_judged_pairs_is_searched_whole():
     """Keys that begin alike share a bucket, and a key that ends alike is not found for that."""
     judged = np.array([(1 << 63) + byte for byte in (0, 1, 7, 255)] + [(1 << 62) + 9], np.uint64)
