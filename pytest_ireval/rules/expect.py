@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import AfterValidator, Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
+from pytest_ireval.data.ids import find_unknown
 from pytest_ireval.data.queries import normalize_text
 from pytest_ireval.data.rankings import Total
 from pytest_ireval.errors import InputError, Problem, SuiteError, did_you_mean, quote
@@ -176,7 +177,7 @@ def _list_parts(options: ExpectOptions) -> Iterator[Part]:
 
 
 @rule(name="expect", options=ExpectOptions, parts=_list_parts)
-def expect(options: ExpectOptions, context: RuleContext) -> RuleResult:  # noqa: ARG001 - the part has it
+def expect(options: ExpectOptions, context: RuleContext) -> RuleResult:
     """Require documents, fields or a number of documents of single queries, or of a share of them."""
     expectation: Expectation = context.part.item
     top = expectation.top or context.current.depth
@@ -185,7 +186,7 @@ def expect(options: ExpectOptions, context: RuleContext) -> RuleResult:  # noqa:
     query = find_query(expectation.query, context)
     if query in context.population.waived:
         return _check_waived(expectation, query, context, top)
-    return _check_query(expectation, query, context, top)
+    return _check_query(options, expectation, query, context, top)
 
 
 def find_query(name: str, context: RuleContext) -> str:
@@ -206,12 +207,14 @@ class _Finding(NamedTuple):
     """The ranks of the named documents that are listed."""
 
 
-def _check_query(expectation: Expectation, query: str, context: RuleContext, top: int) -> RuleResult:
+def _check_query(
+    options: ExpectOptions, expectation: Expectation, query: str, context: RuleContext, top: int
+) -> RuleResult:
     findings = _check_answers(expectation, query, context, top)
     wrong = [finding for finding in findings if not finding.holds]
     first = (wrong or findings)[0]
     stale = _find_stale_documents(expectation, first, context) if wrong else []
-    unknown = _find_unknown_documents(expectation, query, context)
+    unknown = _find_unknown_documents(options, expectation, query, context)
     queries = context.population.queries
     row, query_text = queries.position.get(query), queries.text_of(query)
     named = f"{query} ({quote(query_text)})" if query_text else query
@@ -465,7 +468,9 @@ def _list_known_failure(expectation: Expectation, *, is_fulfilled: bool) -> Iter
         yield passes if is_fulfilled else f"known failure: {known}"
 
 
-def _find_unknown_documents(expectation: Expectation, query: str, context: RuleContext) -> list[str]:
+def _find_unknown_documents(
+    options: ExpectOptions, expectation: Expectation, query: str, context: RuleContext
+) -> list[str]:
     """The documents under ``never`` that nobody has ever judged or found: a misspelled id never shows."""
     find_name = context.population.find_current_name
     sides = [context.current, *([context.stored] if context.stored is not None else [])]
@@ -474,16 +479,24 @@ def _find_unknown_documents(expectation: Expectation, query: str, context: RuleC
     if not unknown:
         return []
     known = context.current.remember(
-        ("documents of all queries", context.stored), lambda: _list_documents(context, sides)
+        ("documents under never", context.stored, id(options)), lambda: _find_known_documents(options, context, sides)
     )
     return [name for name in unknown if not known & {name, find_name(name, query)}]
 
 
-def _list_documents(context: RuleContext, sides: Sequence[Side]) -> set[str]:
-    judgments = context.population.judgments
+def _find_known_documents(options: ExpectOptions, context: RuleContext, sides: Sequence[Side]) -> set[str]:
+    """The documents under any ``never`` that were judged or listed for some query; looked for all together."""
+    population = context.population
+    named = {
+        name
+        for expectation in options.expectations
+        for document in expectation.never
+        for query in population.queries.find_ids(expectation.query) or [expectation.query]
+        for name in (document, population.find_current_name(document, query))
+    }
     columns = [rankings.documents for side in sides for rankings in side.rankings]
-    columns += [judgments.documents] if judgments is not None else []
-    return {name for column in columns for name in column.texts()}
+    columns += [population.judgments.documents] if population.judgments is not None else []
+    return named - find_unknown(named, columns)
 
 
 def _describe_ranks(expectation: Expectation, ranks: Mapping[str, int], top: int) -> str:
