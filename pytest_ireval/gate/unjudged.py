@@ -155,6 +155,8 @@ class UnjudgedEffects:
             return None
         if metric.stage:  # which unjudged documents it returned is not kept
             return None
+        if metric.undefined:  # a label may take a query out of the mean, and what does not count has no bounds
+            return None
         undefined = np.isnan(now.values - before.values)
         valued = frozenset(query for query, no in zip(now.names, undefined.tolist(), strict=True) if not no)
         pairs = [self._pair_lists(metric, both, valued) for both in _pair_askings(self._current, self._baseline)]

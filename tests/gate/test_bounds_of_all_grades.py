@@ -61,6 +61,7 @@ NAMES = [
     for metric in REGISTRY.metrics.values()
     if metric.unit == "query" and metric.direction != "neither" and not metric.needs & WITHOUT_LABELS and metric.judged
     if metric.name not in ("Judged", "Unjudged")  # no grade is better than another for them
+    if not metric.undefined  # a grade may take a query out of the mean
     for name in names_of(metric)
 ]
 

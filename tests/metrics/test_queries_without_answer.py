@@ -1,6 +1,7 @@
 """NoAnswer and FalseAnswers are about judged queries without a relevant document, and no others."""
 
 import pytest
+from suite_files import run_suite, write_judgments, write_rankings
 
 from pytest_ireval import Policies, evaluate
 
@@ -43,3 +44,15 @@ def test_where_every_query_has_an_answer_there_is_no_value():
     found = values("NoAnswer", judgments={"answered": {"a": 1}})
 
     assert (dict(found.values), found.value) == ({}, None)
+
+
+def test_a_rule_about_them_stays_red_whatever_unjudged_documents_are(tmp_path):
+    write_judgments(tmp_path / "judgments.txt", {f"q{i}": {"a": 0} for i in range(9)})
+    for name, length in (("rankings", 3), ("before", 1)):
+        write_rankings(tmp_path / f"{name}.txt", {f"q{i}": ["a", "x", "y"][:length] for i in range(9)})
+    rule = "no_regression: {metric: FalseAnswers@10, tolerance: 5%, against: {run: before.txt}}"
+
+    _, outcome = run_suite(tmp_path, rule).outcomes
+
+    assert outcome.verdict == "fail"
+    assert outcome.headline.startswith("FalseAnswers@10 rose 200.0%")
