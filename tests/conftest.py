@@ -5,8 +5,6 @@ import importlib.util
 import os
 import pkgutil
 import signal
-import sysconfig
-from importlib.metadata import PathDistribution
 
 import numpy as np  # noqa: F401 - pytester forgets what an in-process run imported, and NumPy refuses to load twice
 import pytest
@@ -50,7 +48,7 @@ if settings:
     """A check says the same of the same code; whoever works on it sees new examples every time. Few are enough where
     the tests were run with more, in another environment; .ci/slow asks for many."""
 
-pytest_plugins = ["pytester", "command_line", "golden_files"]
+pytest_plugins = ["pytester", "quick_runs", "command_line", "golden_files"]
 
 
 def pytest_sessionstart():
@@ -98,30 +96,6 @@ def started_without_unused_plugins():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTEST_ADDOPTS", ADDOPTS)
         yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def remembered_installation():
-    """What is installed stays as it is: a pytest run in this process need not read all descriptions three times."""
-    folders = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("entry_points", "metadata"):
-            patch.setattr(PathDistribution, name, property(_remember(getattr(PathDistribution, name).fget, folders)))
-        yield
-
-
-def _remember(read, folders):
-    known = {}
-
-    def read_once(distribution):
-        place = str(distribution._path)
-        if not place.startswith(folders):  # made by a test
-            return read(distribution)
-        if place not in known:
-            known[place] = read(distribution)
-        return known[place]
-
-    return read_once
 
 
 @pytest.fixture(scope="session", autouse=True)

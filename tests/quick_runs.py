@@ -1,0 +1,76 @@
+"""What cannot change between two pytest runs in this process is looked up by the first: they cost half."""
+
+import inspect
+import re
+import sys
+import sysconfig
+from functools import cache
+from importlib.metadata import PathDistribution
+from types import ModuleType
+
+import pytest
+from _pytest.fixtures import FixtureManager
+
+FOLDERS = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
+PACKAGES = ("_pytest.", "xdist.", "pytest_ireval.")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed_once():
+    """Descriptions of installed packages are read once; each run would read all of them three times."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("entry_points", "metadata"):
+            patch.setattr(PathDistribution, name, property(_remember(getattr(PathDistribution, name).fget)))
+        yield
+
+
+def _remember(read):
+    known = {}
+
+    def read_once(distribution):
+        place = str(distribution._path)
+        if not place.startswith(FOLDERS):  # made by a test
+            return read(distribution)
+        if place not in known:
+            known[place] = read(distribution)
+        return known[place]
+
+    return read_once
+
+
+@pytest.fixture(scope="session", autouse=True)
+def searched_where_fixtures_are():
+    """Else each run looks for fixtures at 2,000 names of plugins that have none."""
+    search = FixtureManager.parsefactories
+
+    def search_unless_known(manager, *arguments, **named):
+        holder = named.get("holder", arguments[0] if arguments else None)
+        if isinstance(holder, pytest.Collector) or _may_have_fixtures(holder):
+            search(manager, *arguments, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FixtureManager, "parsefactories", search_unless_known)
+        yield
+
+
+def _may_have_fixtures(plugin):
+    module = plugin.__name__ if isinstance(plugin, ModuleType) else type(plugin).__module__
+    return not module.startswith(PACKAGES) or _defines_fixtures(module)
+
+
+@cache
+def _defines_fixtures(module):
+    return re.search(r"^ *@(pytest\.)?fixture\b", inspect.getsource(sys.modules[module]), re.MULTILINE) is not None
+
+
+class NoRecorder:
+    def getcalls(self, names):
+        return []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unrecorded():
+    """No test asks pytester which hooks were called."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pytest.Pytester, "make_hook_recorder", lambda pytester, manager: NoRecorder())
+        yield
