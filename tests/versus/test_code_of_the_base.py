@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from git_repository import commit_all, run_git
-from search_repository import BASE, SEARCH, SearchRepository
+from search_repository import BASE, SEARCH, SearchRepository, read_documents
 from suite_files import write_suite
 
 from pytest_ireval.errors import IrevalError
@@ -25,13 +25,7 @@ def change_source(repository, source):
     write_suite(repository.top / "suites", "{threshold: {P@1: '>= 0'}}", source=source, queries="queries.tsv")
 
 
-def test_the_pythonpath_of_pytest_leads_to_the_base(repository):
-    repository.begin_branch()
-
-    assert repository.ask_for_documents() == BASE
-
-
-def test_a_module_that_the_branch_deleted_is_still_in_the_base(repository):
+def test_the_pythonpath_of_pytest_leads_to_the_base_with_a_module_that_the_branch_deleted(repository):
     repository.write("../legacy.py", "")
     repository.write("search.py", f"import legacy\n{SEARCH}")
     repository.commit_base()
@@ -47,7 +41,7 @@ def test_uncommitted_changes_are_of_the_branch(repository):
 
     asked = repository.ask()
 
-    assert (repository.ask_for_documents(), asked.is_dirty) == (BASE, True)
+    assert (read_documents(repository.rankings), asked.is_dirty) == (BASE, True)
 
 
 def test_a_namespace_package_is_that_of_the_base(repository):
