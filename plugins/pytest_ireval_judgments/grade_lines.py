@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
-from pytest_ireval import InputError
+from pytest_ireval import InputError, read_judgments
 from pytest_ireval.plugin_api import Mistakes, Problem
 from pytest_ireval.tables import (
     Unfit,
@@ -42,6 +42,8 @@ class Layout(Protocol):
 
     first: int
     """The number of lines above the first judgment."""
+    columns: dict[str, str]
+    """The names of the columns by kind; empty where columns have no names."""
 
     def parse(self, lines: Sequence[str]) -> Iterator[GradedLine]:
         """The judgments in the lines of a file."""
@@ -58,6 +60,7 @@ class TrecLines:
         self.first = rows[0][0] - 1 if rows else len(lines)
         self.iteration = rows[0][1][1] if rows else "0"
         self.gap = "\t" if rows and "\t" in lines[self.first] else " "
+        self.columns: dict[str, str] = {}
 
     def parse(self, lines: Sequence[str]) -> Iterator[GradedLine]:
         for number, words in _split_words(lines):
@@ -162,7 +165,7 @@ class GradeLines:
         self.path, self.judge = path, judge
         self.own: dict[Pair, str] = {}
         """The grades that were given here."""
-        self._make_layout, self._lock = LAYOUTS[format], Lock()
+        self._format, self._lock = format, Lock()
         self._stamp: tuple[int, ...] = ()
         self._refresh()
 
@@ -172,6 +175,11 @@ class GradeLines:
         with self._lock:
             self._refresh()
             return {row.pair: row.grade for row in self._rows}
+
+    @property
+    def lost_columns(self) -> list[str]:
+        """What the file does not keep of a grade that is given here."""
+        return [kind for kind in KINDS[3:] if kind not in self._layout.columns]
 
     def find_line(self, pair: Pair) -> int:
         """The number of the line with the grade of a document; 0 without one."""
@@ -198,18 +206,19 @@ class GradeLines:
                 new = "" if row is None else row["grade"]
                 if there != new and (there != (seen or "") or there != self.own.get(pair, "")):
                     return False
-            lines = list(self._lines)
+            lines, own = list(self._lines), dict(self.own)
             for pair, row in changes.items():
                 if pair in grades and row is not None and grades[pair].grade == row["grade"]:
                     continue
                 if pair in grades:
                     del lines[grades[pair].number - 1]
-                    del self.own[pair]
+                    del own[pair]
                 if row is not None:
                     lines = self._insert(lines, pair, row)
-                    self.own[pair] = row["grade"]
+                    own[pair] = row["grade"]
             if lines != self._lines:
                 write_files({path: lines})
+            self.own = own
             self._refresh()
             return True
 
@@ -226,10 +235,14 @@ class GradeLines:
         stamp = read_stamp(self.path)
         if stamp == self._stamp:
             return
+        read_judgments(self.path, format=self._format, grades="float")  # refuses what a suite would refuse
         text = self.path.read_bytes().decode()
         self._lines = [line for line in re.split(r"(?<=\n)", text) if line]
-        self._layout = self._make_layout(self._lines, str(self.path))
+        self._layout = LAYOUTS[self._format](self._lines, str(self.path))
         self._rows = list(self._layout.parse(self._lines))
+        present = {row.pair for row in self._rows}
+        # one that was removed may be given again
+        self.own = {pair: grade for pair, grade in self.own.items() if pair in present}
         self._stamp = stamp
 
 

@@ -42,7 +42,11 @@ def test_the_verdict_changes_as_one_grades(judging, browser):
         page.set_viewport_size({"width": width, "height": 844})
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
-    judgments.write_text(judgments.read_text() + "q1 0 u4 1\n")  # a colleague's, after git pull
+    saved = judgments.read_text()
+    judgments.write_text(saved + "q02 garbage\n")
+    page.keyboard.press("0")
+    expect(page.locator("#status")).to_contain_text("Not saved: judgments.txt:6 has 2 columns")
+    judgments.write_text(saved + "q1 0 u4 1\n")  # a colleague's, after git pull
     page.keyboard.press("0")
     expect(page.locator("#status")).to_contain_text("judgments.txt:6 has grade 1 now, and you gave 0.")
     page.keyboard.press("s")
@@ -50,4 +54,4 @@ def test_the_verdict_changes_as_one_grades(judging, browser):
     expect(page.locator("#status")).to_contain_text("Ended.")
     assert "graded 1 of 3 documents: judgments.txt" in wait()
     context.close()
-    assert [each for each in complaints if "409" not in each] == []
+    assert [each for each in complaints if "409" not in each and "500" not in each] == []

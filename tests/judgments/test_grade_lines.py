@@ -89,6 +89,53 @@ def test_a_grade_of_somebody_else_is_never_replaced(tmp_path):
     assert path.stat().st_mtime_ns == changed
 
 
+def test_a_grade_that_was_removed_from_the_file_can_be_given_again(tmp_path):
+    path = tmp_path / "qrels.txt"
+    file = open_lines(path, SORTED)
+    assert give(file, "q1", "b", "2")
+    path.write_text(SORTED)
+
+    assert not give(file, "q1", "b", "1", seen="2")  # the page still showed the grade
+    assert file.own == {}
+    assert give(file, "q1", "b", "1")
+    assert give(file, "q1", "b", "2", seen="1")
+    assert path.read_text() == SORTED.replace("q1 0 c", "q1 0 b 2\nq1 0 c")
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "broken", "complaint"),
+    [
+        ("trec", SORTED, "q02 garbage\n", ":5\n.*has 2 columns"),
+        ("table", "query\tdocument\tgrade\nq1\ta\t1\n", "q02 garbage\n", ":3\n  has 1 cell, not 3"),
+        ("jsonl", '{"query": "q1", "document": "a", "grade": 1}\n', '{"query": "q1"}\n', ":2\n"),
+        ("jsonl", '{"query": "q1", "document": "a", "grade": 1}\n', "q02 garbage\n", ":2\n  is not JSON"),
+    ],
+)
+def test_no_grade_goes_to_a_file_with_a_broken_line_until_it_is_mended(tmp_path, form, text, broken, complaint):
+    path = tmp_path / "judgments"
+    file = open_lines(path, text, form)
+    path.write_text(text + broken)
+
+    with pytest.raises(InputError, match=f"judgments{complaint}"):
+        give(file, "q1", "b", "1")
+    assert path.read_text() == text + broken
+    path.write_text(text)
+    assert give(file, "q1", "b", "1")
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "lost"),
+    [
+        ("trec", SORTED, ["judge", "date", "guideline"]),
+        ("table", "query\tdocument\tgrade\tassessor\tdate\nq1\ta\t1\t\t\n", ["guideline"]),
+        ("jsonl", '{"query": "q1", "document": "a", "grade": 1, "date": ""}\n', ["judge", "guideline"]),
+        ("table", "query,document,grade,judge,date,guideline\nq1,a,1,,,\n", []),
+    ],
+)
+def test_the_columns_that_a_file_does_not_have_are_known_before(tmp_path, form, text, lost):
+    assert open_lines(tmp_path / "judgments", text, form).lost_columns == lost
+
+
 def test_ones_own_grade_may_change_and_other_lines_that_came_meanwhile_stay(tmp_path):
     path = tmp_path / "qrels.txt"
     file = open_lines(path, SORTED)

@@ -97,10 +97,32 @@ def test_a_folder_of_ci_is_enough_and_grades_of_a_colleague_count(red_run, tmp_p
         ask(address, "end", {})
         told = wait()
 
+    assert "\njudgments.txt has no column for judge, date, guideline: not kept with the grades\n" in told
     assert "1 judgment added since the run: they count\n3 documents to judge, 1 judged already: judgments.txt" in told
     assert clash["clash"] == "Not saved: judgments.txt:6 has grade 0 now, and you gave 1. Settle it in that file."
     assert "graded 0 of 3 documents" in told
     assert "next:" not in told
+
+
+def test_a_grade_that_cannot_be_saved_says_why_and_can_be_given_later(red_run):
+    red_run()
+    path = red_run.path / "judgments.txt"
+
+    with start(red_run.path, "--last") as (address, wait):
+        ask(address, "items/0", {"grade": "1", "seen": ""})
+        path.write_text(JUDGMENTS)  # as git checkout does
+        removed = ask(address, "items/0", {"grade": "1", "seen": "1"})
+        path.write_text(JUDGMENTS + "q02 garbage\n")
+        broken = ask(address, "items/0", {"grade": "1", "seen": removed["grade"]})
+        path.write_text(JUDGMENTS)
+        saved = ask(address, "items/0", {"grade": "1", "seen": removed["grade"]})
+        ask(address, "end", {})
+        wait()
+
+    removal = "The grade of this document was removed from the file. Press a key again to save yours."
+    assert (removed["clash"], removed["grade"], saved["grade"]) == (removal, "", "1")
+    assert broken["error"].startswith("judgments.txt:5 has 2 columns")
+    assert path.read_text() == JUDGMENTS + "q1 0 u3 1\n"
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,8 @@ def command(
     suite, and the page shows the verdicts with them.
 
     A page opens in the browser. It is served to this machine only. Each grade is saved at once, with judge, date and
-    guideline. With --with a program judges instead, if it agrees with humans (--calibrate).
+    guideline; the judgments of a suite keep those that they have columns for. With --with a program judges instead, if
+    it agrees with humans (--calibrate).
     """
     given = [name for key, name in ONLY_WITH.items() if options[key] is not None and options[key] is not False]
     if program is None and given:
@@ -198,6 +199,8 @@ def _judge_run(
     text, version = _read_guideline(guideline)
     items = list_items(run, file)
     click.echo(f"{run.suite.name}: {run.last}")
+    if file.lost_columns:
+        click.echo(f"{file.path} has no column for {', '.join(file.lost_columns)}: not kept with the grades")
     if run.added:
         click.echo(f"{format_count(run.added, 'judgment')} added since the run: they count")
     for unrepeatable in run.unrepeatable:

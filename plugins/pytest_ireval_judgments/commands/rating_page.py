@@ -80,8 +80,9 @@ class Rating:
         """Why a grade was not saved: the file has another one than the page had seen."""
         pair = self.items[place].pair
         there = self.file.grades.get(pair, "")
-        if isinstance(self.file, JudgmentFile) or not there:
-            there = there or "its grade was removed"
+        if not there:
+            return "The grade of this document was removed from the file. Press a key again to save yours."
+        if isinstance(self.file, JudgmentFile):
             return f"This document was judged elsewhere: {there}. Press a key again to change it."
         line, given = self.file.find_line(pair), f"you gave {grade}" if grade else "you removed it"
         return f"Not saved: {self.file.path}:{line} has grade {there} now, and {given}. Settle it in that file."
