@@ -95,14 +95,35 @@ def test_a_loss_that_no_rule_notices_is_named_with_a_rule_that_does_when_it_is_p
     assert lost.verdict == "unguarded"
     assert (lost.largest.metric, lost.largest.slice, lost.largest.queries) == ("nDCG@3", "segment=tail", 6)
     assert (lost.largest.with_it, lost.largest.without_it) == (1, 0.5)
-    assert lost.rule == (
-        "- no_regression: {metric: nDCG@3, where: {segment: tail}, tolerance: 20%, decide_by: observed, name: lost}"
-    )
+    assert lost.rule == "- no_regression: {metric: nDCG@3, where: {segment: tail}, tolerance: 5%, name: lost}"
     pasted = prove_life(folder, RULE, lost.rule.removeprefix("- "), components=rankings)["lost"]
     assert (pasted.verdict, [guard.rule for guard in pasted.guards]) == (
         "guarded",
         ["no_regression::nDCG_3.segment-tail.lost"],
     )
+
+
+def test_a_rule_about_all_queries_is_proposed_where_they_lose_at_least_half_as_much_as_a_slice(folder):
+    components = {"wide": change(QUERIES[:10], "b", "c"), "narrow": change(QUERIES[:9], "b", "c")}
+    found = prove_life(folder, "threshold: {nDCG@3: '>= 0.1'}", components=components, metrics="[nDCG@3]")
+
+    assert {name: (each.largest.slice, each.rule) for name, each in found.items()} == {
+        "wide": ("segment=tail", "- no_regression: {metric: nDCG@3, tolerance: 5%, name: wide}"),
+        "narrow": (
+            "segment=tail",
+            "- no_regression: {metric: nDCG@3, where: {segment: tail}, tolerance: 5%, name: narrow}",
+        ),
+    }
+
+
+def test_a_loss_among_documents_without_judgments_is_said_to_be_one(ireval, folder):
+    """The documents that come to the top have no grade, and the judged ones keep their order."""
+    without = {**GOOD, **{query: ["new", *GOOD[query]] for query in TAIL[:3]}}
+
+    assert (
+        "no rule would be red. The loss is among documents without judgments; with judged documents alone there is "
+        "none. This rule would be red:"
+    ) in " ".join(ireval("alive", write_components(folder, components={"lost": without})).out.split())
 
 
 def test_no_rule_is_proposed_that_is_red_today(folder):
@@ -193,6 +214,20 @@ def test_a_source_that_cannot_be_asked_is_an_error_of_its_component_alone(ireval
         "  there is no file 'gone.txt'\n" in printed.out
     )
     assert "dead: same" in printed.out
+
+
+def test_a_dead_component_asks_whether_the_name_of_its_variable_is_right(ireval, folder):
+    """The programs that read variables do not complain of others."""
+    keys = {"queries": "queries.tsv", "source": '{python: "old_search:search"}'}
+    (folder / "old_search.py").write_text("def search(text):\n    return [f'a-{text}']\n")
+    write_queries(folder / "queries.tsv", QUERIES, text=QUERIES, segment=["all"] * 20)
+    path = write_suite(folder, RULE, **keys, components='{synonyms: {env: {SYNONIMS: "0"}}}')
+
+    assert (
+        "dead: synonyms (shop.ireval.yaml:6)\n"
+        "  All 20 queries have the same ranking without it. Does the search read the variable SYNONIMS under\n"
+        "  this name?\n"
+    ) in ireval("alive", path).out
 
 
 @pytest.mark.parametrize(("fail_on", "code"), [("", 0), ("unguarded", 0), ("dead", 1), ("dead, harmful", 1)])
@@ -299,10 +334,14 @@ def test_the_result_is_a_section_of_the_report_of_the_last_run(ireval, folder, p
     assert len(json.loads(results.read_text())["sections"]) == 1
 
 
-def test_markdown_has_the_rule_to_paste_as_yaml(ireval, folder):
-    printed = ireval(
-        "alive", write_components(folder, components={"lost": change(TAIL[:3], "b", "c")}), "--format", "markdown"
-    )
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_the_rule_can_be_pasted_under_the_rules_as_it_stands(ireval, folder, form):
+    path = write_components(folder, components={"lost": change(TAIL[:3], "b", "c")})
+    (rule,) = (line for line in ireval("alive", path, "--format", form).out.splitlines() if "- no_reg" in line)
+    text = path.read_text()
+    path.write_text(text.replace("rules:\n", f"rules:\n{rule}\n"))
 
-    assert "| lost | unguarded | 3 of 20 | 1.0000 | 0.8500 |" in printed.out
-    assert "```yaml\n- no_regression: {metric: nDCG@3, where: {segment: tail}" in printed.out
+    assert "rules:\n  - " in text
+    assert rule.startswith("  - no_regression: {metric: nDCG@3, where: {segment: tail}")
+    pasted = ireval("alive", path, "--format", "markdown")
+    assert "| lost | guarded | 3 of 20 | 1.0000 | 0.8500 |" in pasted.out

@@ -201,14 +201,15 @@ def _is_alive(changed: frozenset[str], unstable: frozenset[str], moves: Sequence
 
 
 def _doubt_death(component: Component) -> str:
-    """Engines may ignore what they do not know, so that a misspelt key changes nothing."""
-    if not component.new_keys:
-        return ""
-    return f"the source has no {', '.join(component.new_keys)} without the patch: is the name right?"
+    """Engines and programs may ignore what they do not know, so that a misspelt name changes nothing."""
+    doubts = [f"Does the search read the variable {name} under this name?" for name in component.environment]
+    if component.new_keys:
+        doubts.append(f"The source has no {', '.join(component.new_keys)} without the patch: is the name right?")
+    return " ".join(doubts)
 
 
 def _doubt_loss(without: Scores, move: Move) -> str:
-    """Say that judged documents alone show no such loss."""
+    """Say so if judged documents alone show no such loss."""
     comparison = without.baseline.trusted
     metric = next(each for each in without.collection.suite.metrics if str(each) == move.metric)
     effect = None if comparison is None else comparison.effects.measure(metric)
@@ -217,7 +218,9 @@ def _doubt_loss(without: Scores, move: Move) -> str:
     inside = without.population.mask(Slice(tuple(move.where.items())))
     gain = np.nanmean((effect.condensed_current - effect.condensed_baseline)[inside])
     sign = -1 if metric.direction == "lower" else 1
-    return "" if sign * gain < 0 else "judged documents alone show no loss: it may be that of unjudged documents"
+    if sign * gain < 0:
+        return ""
+    return "The loss is among documents without judgments; with judged documents alone there is none."
 
 
 def _list_moves(today: Today, side: Side, metrics: Sequence[Metric]) -> Iterator[Move]:

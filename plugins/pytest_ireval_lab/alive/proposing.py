@@ -14,7 +14,9 @@ from pytest_ireval.plugin_api import Registry
 from pytest_ireval_lab.alive.results import Move
 
 MOST_TRIED = 10
-"""The losses for which a rule is looked for, the largest first."""
+"""The losses for which a rule is looked for."""
+MOST_ALLOWED = 0.05
+"""The largest tolerance, as a share: half of a large loss would let other losses pass."""
 LOW = 0.1
 """Of a lower mean, a share says little."""
 
@@ -24,9 +26,11 @@ def propose_rule(
 ) -> str:
     """The first rule, as a line of the suite, that notices a loss and passes on what is ``green``; empty if none does.
 
+    ``losses`` begin with the largest. A rule about all queries is tried first where they lose at least half as much.
     The rule has the name of the component.
     """
-    for move in losses[:MOST_TRIED]:
+    ordered = sorted(losses, key=lambda move: bool(move.where) or 2 * move.gain > losses[0].gain)
+    for move in ordered[:MOST_TRIED]:
         for text in _write_rules(name, move):
             if _is_fit(text, without, green, registry):
                 return text.replace("$", "$$")
@@ -34,15 +38,15 @@ def propose_rule(
 
 
 def _write_rules(name: str, move: Move) -> Iterator[str]:
-    """Rules that allow half of a loss: by evidence, and by what is observed where evidence cannot tell."""
-    half = abs(move.without_it - move.with_it) / 2
+    """Rules that allow half of a loss, or 5%: by evidence, and by what is observed where evidence cannot tell."""
+    allowed = min(abs(move.without_it - move.with_it) / 2, MOST_ALLOWED * max(move.with_it, LOW))
     options: dict[str, Any] = {"metric": move.metric}
     if move.where:
         options["where"] = {
             column: values[0] if len(values) == 1 else [*values] for column, values in move.where.items()
         }
     is_low = move.with_it < LOW
-    options["tolerance"] = {"absolute": _round(half)} if is_low else f"{_round(100 * half / move.with_it):g}%"
+    options["tolerance"] = {"absolute": _round(allowed)} if is_low else f"{_round(100 * allowed / move.with_it):g}%"
     for decision in ({}, {"decide_by": "observed"}):
         rule = {**options, **decision, "name": name}
         flow = yaml.safe_dump(rule, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10_000)

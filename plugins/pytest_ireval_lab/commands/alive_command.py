@@ -27,6 +27,8 @@ from pytest_ireval.plugin_api import (
 from pytest_ireval_lab.alive.results import ComponentResult, Move, ProofOfLife, Verdict
 
 WIDTH = 100
+INDENT = "  "
+"""That of rules in a suite, so that a rule can be pasted among them as it stands."""
 SECTION = "alive"
 RESULTS = "results.json"
 
@@ -127,7 +129,7 @@ def format_text(proof: ProofOfLife) -> str:
     for component in proof.components:
         paragraphs = describe_component(component, proof).splitlines()
         lines = [line for each in paragraphs for line in wrap_text(escape_unprintable(each.strip()), WIDTH - 2)]
-        rule = ["", f"    {escape_unprintable(component.rule)}", ""] if component.rule else []
+        rule = ["", f"{INDENT}{escape_unprintable(component.rule)}", ""] if component.rule else []
         head = f"{component.verdict}: {escape_unprintable(component.name)} ({escape_unprintable(component.place)})"
         parts.append("\n".join([head, *(f"  {line}" for line in lines), *rule]).rstrip())
     parts += ["\n".join(wrap_text(f"note: {note}", WIDTH)) for note in _list_notes(proof)]
@@ -140,7 +142,7 @@ def _format_markdown(proof: ProofOfLife) -> str:
     parts = [f"### Proof of life: {escape_markdown(proof.suite)}", table]
     for each in proof.components:
         text = f"**{escape_markdown(each.name)}** is {each.verdict}. {escape_markdown(describe_component(each, proof))}"
-        parts += [text, f"```yaml\n{each.rule}\n```"] if each.rule else [text]
+        parts += [text, f"```yaml\n{INDENT}{each.rule}\n```"] if each.rule else [text]
     return "\n\n".join([*parts, *map(escape_markdown, _list_notes(proof))]) + "\n"
 
 
@@ -158,13 +160,13 @@ def _make_table(proof: ProofOfLife) -> tuple[list[str], list[list[str]]]:
 def describe_component(component: ComponentResult, proof: ProofOfLife) -> str:
     """What was found, in sentences."""
     changed = f"{component.changed} of {format_count(proof.queries, 'query')} have another ranking without it"
-    note = f" {component.note[0].upper()}{component.note[1:]}." if component.note else ""
+    note = f" {component.note}" if component.note else ""
     largest = _describe_move(component.largest) if component.largest else ""
     if component.verdict == "error":
         return component.note
     if component.verdict == "dead" and component.changed:
         noise = f"{proof.unstable} differ between two askings with everything on"
-        return f"{changed}, and {noise}: the differences are not larger than noise."
+        return f"{changed}, and {noise}: the differences are not larger than noise.{note}"
     if component.verdict == "dead":
         return f"All {format_count(proof.queries, 'query')} have the same ranking without it.{note}"
     if component.verdict == "guarded":
