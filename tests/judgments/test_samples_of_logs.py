@@ -43,7 +43,7 @@ def test_queries_are_one_if_they_differ_in_spaces_letter_case_or_the_form_of_uni
             "log.jsonl",
             '{"query": "mug", "session": "a"}\n{"session": "a", "query": "Mug"}\n{"query": "pan", "session": 2}\n',
         ),
-        ("log.tsv.gz", gzip.compress(b"session_id\tquery\na\tmug\na\tmug\n2\tpan\n")),
+        ("log.tsv.gz", gzip.compress(b"session_id\tquery\na\tmug\na\tmug\n2\tpan\n", mtime=0)),
     ],
 )
 def test_logs_of_every_kind_count_searches_or_sessions(write, name, text):
