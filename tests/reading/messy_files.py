@@ -18,7 +18,7 @@ class MessyFiles(NamedTuple):
 
 
 def _usable(word: str) -> bool:
-    return not word.startswith(("#", "\ufeff")) and not set(word) & set(" \t\n\v\f\r\0")
+    return not word.startswith(("#", "\ufeff")) and not set(word) & set(" \t\n\v\f\r\0") and not word.isspace()
 
 
 short_ids = st.text("abz09#", min_size=1, max_size=3).filter(_usable)
