@@ -232,7 +232,7 @@ FEW = 20
 """If at most this many queries differ, a significant t is compared with the exact test."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class ComparisonOptions:
     """The question of a comparison: baseline, test and its side, level, and the number of extremes to list."""
 
@@ -243,7 +243,7 @@ class ComparisonOptions:
     alternative: Alternative = "two-sided"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class PairedValues:
     """One metric of all rankings over the units that all have: ``values`` is a row a ranking, a column a unit."""
 

@@ -22,7 +22,7 @@ ALL = "all"
 """The name of the row of all queries."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class TwoJudges:
     """Agreement of two judges on the documents that both judged; None where a figure is not defined."""
 
@@ -37,7 +37,7 @@ class TwoJudges:
     """Documents that both find relevant, as a share of those that one of them does."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class AllJudges:
     """Agreement of all judges."""
 
@@ -57,7 +57,7 @@ class AllJudges:
     """Of the documents that all judged: those relevant to all, as a share of those relevant to one."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class QueryAgreement:
     """Disagreements about relevance on one query, among documents with two judges or more.
 

@@ -16,7 +16,7 @@ from pytest_ireval_judgments.arrays import Floats, Integers, Mask, number_lists,
 from pytest_ireval_judgments.click_policies import ClickedSearch, ClickPolicy, click_policy
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Searches:
     """Searches, equal ones as one row: ``query`` and ``count`` have an entry each, and ``first`` the begins of lists.
 

@@ -39,7 +39,7 @@ class Merges(NamedTuple):
     """Queries of which all documents were dropped."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Imported:
     """The imported queries and judgments. ``read`` describes each source; ``renamed`` has new ids for old ones."""
 

@@ -30,7 +30,7 @@ CHECKS = {
 SHOWN_DOCUMENTS = 3
 
 
-@dataclass(frozen=True)
+@dataclass
 class Doubt:
     """One doubtful thing, and its place."""
 

@@ -43,7 +43,7 @@ class BadAnswerError(InputError):
     """An answer that is not what was asked for."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class MachineJudge:
     """The command, and everything on which its answers depend."""
 
@@ -167,7 +167,7 @@ class Spending:
         return (self.answers is None or self.asked < self.answers) and (self.cost is None or self.spent < self.cost)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Asking:
     """Asks a judge about documents; answers of the cache are free."""
 

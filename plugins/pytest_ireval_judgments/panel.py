@@ -19,7 +19,7 @@ TiePolicy = Literal["lower", "higher", "drop"]
 MissingPolicy = Literal["ignore", "zero", "drop"]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Merging:
     """The policy that makes one grade of several.
 
@@ -137,7 +137,7 @@ def _list_weights(names: Sequence[str], weights: Mapping[str, float]) -> Floats:
     return np.array([weights.get(name, 1.0) for name in names], np.float64)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class JudgePanel:
     """Several judges, with every pair of query and document that one of them judged."""
 

@@ -138,7 +138,7 @@ def f_quantile(share: float, df: float, other: float) -> float:
     return other * (1 - rest) / (df * rest)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Agreement:
     """Agreement of the orders of systems by two disjoint sets of queries: means over the draws."""
 

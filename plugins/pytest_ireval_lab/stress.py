@@ -53,7 +53,7 @@ def draw_orders(judgments: Judgments, rel: float, seed: int, repeats: int) -> It
         yield Draw(place, size[group], relevant)
 
 
-@dataclass(frozen=True)
+@dataclass
 class StressPlan:
     """The levels in percent, the number of random draws, and the way in which pairs of systems are tested."""
 
@@ -82,7 +82,7 @@ def reduce_judgments(judgments: Judgments, plan: StressPlan) -> Iterator[Reduced
                 yield ReducedJudgments(level, number, left)
 
 
-@dataclass(frozen=True)
+@dataclass
 class StressResult:
     """One metric at one level: means over the draws, and standard deviations (None for a single draw).
 

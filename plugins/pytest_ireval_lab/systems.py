@@ -33,7 +33,7 @@ TIE = 1e-12
 """A smaller difference is rounding."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Systems:
     """The files and options that a command line names."""
 

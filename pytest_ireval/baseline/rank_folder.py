@@ -26,7 +26,7 @@ FORMAT = 1
 ASK_AGAIN = "ask again: ireval rank SUITES -o FOLDER"
 
 
-@dataclass(frozen=True)
+@dataclass
 class RankedSuite:
     """The entry of a suite in the index."""
 

@@ -133,7 +133,7 @@ class Search:
 NO_SEARCH = Search()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Baseline:
     """One suite's baseline."""
 

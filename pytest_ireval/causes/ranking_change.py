@@ -49,7 +49,7 @@ class Symptom(NamedTuple):
     """True if it says where the loss is, and not why: then documents are still listed to judge."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class RankingChange:
     """All rankings of a suite, current and of the baseline, and the loss of each query. Waived queries are left out."""
 

@@ -17,7 +17,7 @@ from pytest_ireval.text_table import escape_unprintable, format_stacked_tables, 
 from pytest_ireval.words import format_count, pluralize
 
 
-@dataclass(frozen=True)
+@dataclass
 class View:
     """Settings of a text: the order of rankings, the width, and the parts to show."""
 

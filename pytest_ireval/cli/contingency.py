@@ -11,7 +11,7 @@ CONTINGENCY_METRICS = ("NumRelRet", "NumRet", "NumRel")
 """The counts are made of the sums of these."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Contingency:
     """Documents of all queries; one without a judgment is not relevant."""
 

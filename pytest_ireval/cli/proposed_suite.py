@@ -46,7 +46,7 @@ class RankingSource(NamedTuple):
     """The options of the source that asks it; the first one is the address without the login."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class SuiteFacts:
     name: str
     output: Path

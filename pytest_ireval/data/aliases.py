@@ -284,7 +284,7 @@ class _Passage(NamedTuple):
         return (min(end, self.end) - max(start, self.start)) / (self.end - self.start)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Passages:
     """The judged passages of each query, which retrieved chunks count as."""
 

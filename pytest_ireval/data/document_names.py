@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_ireval.data.aliases import Passages
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class DocumentNames:
     """Other names of documents: renamed ids, and groups of variants that count as one."""
 

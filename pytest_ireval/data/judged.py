@@ -88,7 +88,7 @@ class Sessions(NamedTuple):
     position: Integers
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class JudgedRankings:
     """Judged rankings of ``count`` queries. Per query: ``retrieved`` documents; ``present``: True if it was ranked.
 

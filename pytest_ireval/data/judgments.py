@@ -65,7 +65,7 @@ class Ideal(NamedTuple):
         return Ideal(*(column[rows] for column in self))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Judgments:
     """One row for each judged (query, document) pair, in the order they were given; made by :func:`make_judgments`.
 

@@ -15,7 +15,7 @@ from pytest_ireval.data.tables import place_by_number
 from pytest_ireval.errors import InputError, Problem
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Pairs:
     """Different pairs of query and document, in order of appearance; ``query`` is a position in ``queries``."""
 

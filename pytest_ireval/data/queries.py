@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Queries:
     """Queries in the order they were given; every sequence has one entry a query.
 

@@ -47,7 +47,7 @@ class Total(NamedTuple):
         return f"{self.number:,} or more" if self.is_capped else f"{self.number:,}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Rankings:
     """The first documents of each ranking; those of query i are rows ``first[i]`` to ``first[i + 1]``.
 

@@ -53,7 +53,7 @@ BEIR_JUDGMENTS = ("query_id", "corpus_id", "score")
 """With exactly these three names, the score is a grade."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Table:
     """Columns of one length. ``place`` gives the place of a row."""
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 DOCUMENT_NEEDS = {"documents", "unjudged", "fields", "preferences"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class EvaluationSetup:
     """Everything shared by rankings that are evaluated together: judgments, metrics, policies, plugins."""
 

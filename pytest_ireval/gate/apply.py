@@ -121,7 +121,7 @@ def make_context(check: RuleCheck, scores: Scores) -> RuleContext | None:
     )
 
 
-@dataclass(frozen=True)
+@dataclass
 class CorrectedPValues:
     """The p values of all checks that evidence decides, corrected for one another."""
 

@@ -65,7 +65,7 @@ class OtherReference(NamedTuple):
     problem: IrevalError | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Inputs:
     """Everything that the verdicts on a suite rest on."""
 

@@ -16,7 +16,7 @@ from pytest_ireval.sides.side import Side
 from pytest_ireval.sides.unjudged_effect import Effects, NoEffects
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ComparedSides:
     """The current rankings and those that a rule compares them with."""
 
@@ -30,7 +30,7 @@ class ComparedSides:
         return self.current.has_values(metric) and self.baseline.has_values(metric)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ScoredReference:
     """What a rule compares with, in one of four cases.
 

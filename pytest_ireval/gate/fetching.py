@@ -30,7 +30,7 @@ from pytest_ireval.suite.suite import Place, SourceSpec, Suite
 from pytest_ireval.words import format_count, format_some
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class FetchedRankings:
     """The rankings that a source returned, and what else its answers say."""
 

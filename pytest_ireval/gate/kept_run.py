@@ -48,7 +48,7 @@ class CheckedAgain(NamedTuple):
     """By outcome, what further grades can do; of red and doubtful ones that compare a metric."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class KeptRun:
     """A suite in a run whose rankings were kept."""
 

@@ -35,7 +35,7 @@ class MetricOnSlice(NamedTuple):
     slice: Slice
 
 
-@dataclass(frozen=True)
+@dataclass
 class Check:
     """Something that gets a verdict of its own; one that is of no other class is about the inputs."""
 
@@ -54,7 +54,7 @@ class Check:
         return ()
 
 
-@dataclass(frozen=True)
+@dataclass
 class RuleCheck(Check):
     """One part of a rule on one slice."""
 
@@ -73,14 +73,14 @@ class RuleCheck(Check):
         return tuple(self.rule.options.tags)
 
 
-@dataclass(frozen=True)
+@dataclass
 class WaiverCheck(Check):
     """Whether a waiver has ended."""
 
     waiver: Waiver
 
 
-@dataclass(frozen=True)
+@dataclass
 class LoweringCheck(Check):
     """Whether a branch lowers its baseline."""
 

@@ -30,7 +30,7 @@ from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_count, format_some
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Collection:
     """The queries and judgments of a suite, with the metrics that score rankings by them."""
 

@@ -32,7 +32,7 @@ from pytest_ireval.words import format_some
 NOTHING_STORED = ScoredReference()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Scores:
     """The values of the current rankings and of everything that rules compare them with, query by query."""
 

@@ -80,7 +80,7 @@ def _align_values(then: StoredMetric, scored: Scored) -> Floats:
     return np.fromiter(map(then.values.get, scored.names, repeat(np.nan)), np.float64, len(scored.names))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ScoredAgain:
     """The inputs of then and now, to tell of which units a value can only change by a metric's definition."""
 

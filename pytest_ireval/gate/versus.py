@@ -20,7 +20,7 @@ BASE_SIDE = "base"
 HEAD_SIDE = "head"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Versus:
     """The rankings of the other commit. Plain data: workers get it."""
 

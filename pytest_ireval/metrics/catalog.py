@@ -77,7 +77,7 @@ class MetricCatalog(Mapping[str, Metric]):
         return [entry.name for entry in self.entries.values() if entry.origin == origin]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class MetricResolver:
     """Metrics that a plugin makes when they are named: until then it need not import what computes them.
 

@@ -24,7 +24,7 @@ TAIL = re.compile(rf"[(@].*$|[_.=@]{NUMBER}(?:,{NUMBER})*$")
 """The part after a name: arguments, a cutoff."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class NameMeaning:
     """The meaning of a name: rows of the table, the row of a name without counterpart, or a metric of ours alone."""
 

@@ -110,7 +110,7 @@ class MetricInfo:
     """Promises of :mod:`pytest_ireval.testing` that its definition forbids, each with the reason."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Metric:
     """A metric, or one with arguments: ``nDCG`` and ``nDCG @ 10`` are both values of this type.
 

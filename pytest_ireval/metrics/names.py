@@ -46,7 +46,7 @@ class Token(NamedTuple):
     at: int
 
 
-@dataclass(frozen=True)
+@dataclass
 class Vocabulary:
     """Metrics by all their names."""
 

@@ -69,7 +69,7 @@ CUTOFF = Param("number of documents from the top that count", low=1, high=10**9)
 """The meaning of ``cutoff`` in every metric."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Parameter:
     """One keyword of a metric."""
 

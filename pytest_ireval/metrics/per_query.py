@@ -26,7 +26,7 @@ __tracebackhide__ = methodcaller("errisinstance", MetricError)
 """pytest then shows the line of a user's file that makes a metric, and none of the frames behind it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ranking:
     """One query's ranking. The parts behind ``top_grade`` are there when the metric ``needs`` them, else None.
 

@@ -24,7 +24,7 @@ SMALLEST_FACTOR = 1e-5
 """A smaller value counts as this in a geometric mean, as in trec_eval."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Scores:
     """The values of one metric for all units. ``values`` has one entry for each name in ``units``.
 

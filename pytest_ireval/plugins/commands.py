@@ -72,7 +72,7 @@ class PackageCommand(NamedTuple):
         return command
 
 
-@dataclass(frozen=True)
+@dataclass
 class PackageCommands:
     """All commands of packages by name, and why plugins could not be loaded."""
 

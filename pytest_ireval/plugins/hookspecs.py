@@ -208,7 +208,7 @@ def ireval_run_ended(run: RunResult, folder: Path | None) -> None:
     """
 
 
-@dataclass(frozen=True)
+@dataclass
 class CommandSpec:
     """A command of ``ireval`` that a package brings."""
 
@@ -219,7 +219,7 @@ class CommandSpec:
     """``module:attribute`` of a click command; the module is imported when the command is called."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class ReportSection:
     """A section of the report; made by :func:`report_section`."""
 

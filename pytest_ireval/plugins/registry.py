@@ -40,7 +40,7 @@ class GivenHooks:
         """All results are there."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Registry:
     """Everything that can be named in a suite or on the command line."""
 

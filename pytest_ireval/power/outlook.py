@@ -122,7 +122,7 @@ def estimate_spread(
     return None if guess is None else UsualSpread(guess, ASSUMED)
 
 
-@dataclass(frozen=True)
+@dataclass
 class SuiteData:
     """The data of a suite that is known without asking its source."""
 
@@ -144,7 +144,7 @@ class SuiteData:
         return () if self.stored is None else self.stored.acceptances
 
 
-@dataclass(frozen=True)
+@dataclass
 class Outlook:
     """One rule on one slice."""
 

@@ -34,7 +34,7 @@ LOCK = "lock"
 POLL_SECONDS = 0.02
 
 
-@dataclass(frozen=True)
+@dataclass
 class WorkerFolder:
     """The folder of a run. It belongs to this run and this account alone, so its content can be trusted."""
 
@@ -166,7 +166,7 @@ WORKER_INPUT = "ireval"
 """The key of our values in what pytest-xdist gives a worker."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class WorkerSetup:
     """Gives each worker what it has to know, and deletes the shared folder when the run ends."""
 

@@ -13,7 +13,7 @@ FORMAT = "comparison-1"
 """The kind and version of the JSON form; a reader refuses another one."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Change:
     """The values of one query (or session) under two rankings."""
 
@@ -28,7 +28,7 @@ class Change:
         return self.value - self.other
 
 
-@dataclass(frozen=True)
+@dataclass
 class Pair:
     """One ranking against another on one metric; all differences are ``ranking - other``."""
 
@@ -68,7 +68,7 @@ class Pair:
     """The queries on which it is worse by most."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class MetricComparison:
     """One metric of all rankings."""
 
@@ -103,7 +103,7 @@ class MetricComparison:
         raise KeyError(f"({ranking!r}, {other!r}); compared: {found}")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Comparison(InNotebook):
     """Two or more rankings under the same judgments.
 

@@ -41,7 +41,7 @@ FORMAT = 1
 UNITS = ("query", "session", "run")
 
 
-@dataclass(frozen=True)
+@dataclass
 class MetricResult:
     """One metric over all queries (or sessions, or the run as one)."""
 
@@ -65,7 +65,7 @@ class MetricResult:
     """Sentences about queries without a value, and about what the metric left out."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Evaluation(InNotebook):
     """Metrics of one set of rankings under one set of judgments.
 

@@ -13,7 +13,7 @@ FORMAT = 1
 """The version of the JSON form."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Column:
     """One column of a table: a number for each row, or None where there is none."""
 
@@ -21,7 +21,7 @@ class Column:
     values: tuple[float | None, ...]
 
 
-@dataclass(frozen=True)
+@dataclass
 class SecondTable:
     """A second table, such as the best order there could be."""
 
@@ -29,7 +29,7 @@ class SecondTable:
     columns: tuple[Column, ...]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Steps:
     """The way from a ranking to the value of a metric on one query, or on the queries of one session.
 
@@ -56,7 +56,7 @@ class Steps:
     """In a session, for each document the position of its query; empty for a query."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Explained:
     """The steps of one metric on one ranking, and its value."""
 
@@ -71,7 +71,7 @@ class Explained:
     """Why the value is not what the steps come to: what the metric declares for such a query."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Move:
     """A document in two rankings; None where it is not there, or was not looked at."""
 
@@ -90,7 +90,7 @@ class Move:
         return (self.other_share or 0.0) - (self.share or 0.0)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Explanation(InNotebook):
     """Why a metric has its value on one query; with a second ranking, why it has another one there."""
 

@@ -13,7 +13,7 @@ INTERVAL_LEVEL = 0.90
 """Of the interval of a change: each end is a bound at 5%, the level of the tests."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SliceFigures:
     """One metric on one slice; with a baseline, what changed there."""
 
@@ -79,7 +79,7 @@ class SliceFigures:
         return None if self.change is None or not self.baseline else self.change / abs(self.baseline)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class DocumentText:
     """The fields of a document by which people recognise it; each is one line."""
 
@@ -89,7 +89,7 @@ class DocumentText:
     """All other fields, cut to 200 characters."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Placed:
     """A document: its grade (None: not judged) and its ranks; None where it is not among the first ``depth``."""
 
@@ -106,7 +106,7 @@ class Placed:
         return f'{self.document} "{self.title}"' if self.title else self.document
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LostDocument:
     """A relevant document that is not among the first documents, and the stage that lost it."""
 
@@ -120,7 +120,7 @@ class LostDocument:
     """The same in the baseline. A stage is left out where it is unknown: the document was judged later."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class QueryChange:
     """One query that a verdict rests on."""
 
@@ -142,7 +142,7 @@ class QueryChange:
     ceiling_baseline: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Outcome:
     """A verdict plus its evidence."""
 
@@ -211,7 +211,7 @@ class Outcome:
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
-@dataclass(frozen=True)
+@dataclass
 class Diagnosis:
     """A plain cause of a change, with the share of the loss that it explains."""
 
@@ -244,7 +244,7 @@ def find_worst_verdict(verdicts: tuple[Verdict, ...]) -> Verdict:
     return max(verdicts, key=VERDICTS.index, default="pass")
 
 
-@dataclass(frozen=True)
+@dataclass
 class JudgmentEdit:
     """A judgment that is not what it was; None where there is none."""
 
@@ -254,7 +254,7 @@ class JudgmentEdit:
     now: float | None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Restated:
     """A metric's figure of the baseline itself: when it was accepted, and under the current judgments."""
 
@@ -262,7 +262,7 @@ class Restated:
     now: float | None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Cause:
     """The changes since the baseline was accepted."""
 

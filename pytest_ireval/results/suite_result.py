@@ -20,7 +20,7 @@ from pytest_ireval.results.outcome import (
 from pytest_ireval.results.policies import Policies
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RecallPrecision:
     """The fall of precision while recall rises."""
 
@@ -31,7 +31,7 @@ class RecallPrecision:
     over (r, r) to (1, 0) is what this one number says of the whole curve."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class SliceCurves:
     """The mean of such curves over the queries of a slice that count, and on both sides have relevant documents."""
 
@@ -41,7 +41,7 @@ class SliceCurves:
     baseline: RecallPrecision | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class QueryCurve:
     """The curve of one ranking of one query."""
 
@@ -52,7 +52,7 @@ class QueryCurve:
     interpolated: RecallPrecision
 
 
-@dataclass(frozen=True)
+@dataclass
 class Accepted:
     """The acceptance of a baseline, or its pinning as the anchor."""
 
@@ -66,7 +66,7 @@ class Accepted:
     """True if it was pinned."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ToJudge:
     """A pair to judge."""
 
@@ -85,7 +85,7 @@ class ToJudge:
     """The document's title, if the suite or the source has one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MetricFigures:
     """One metric over the whole suite; every query counts the same, whatever weights a rule uses."""
 
@@ -122,7 +122,7 @@ class MetricFigures:
         return None if self.paired is None or self.baseline is None else self.paired - self.baseline
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SliceRow:
     """One metric on one slice of the queries, whether a rule is about it or not; every query counts the same."""
 
@@ -132,7 +132,7 @@ class SliceRow:
     """Its p, corrected for all rows of the suite (false discovery rate); None where there is none."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class SinceBase:
     """The branch beside the merge base, whatever the branch has accepted since."""
 
@@ -173,7 +173,7 @@ class Counts:
     """The largest cutoff of the metrics, or the depth if one has none."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class JudgmentAges:
     """The dates of judgments, and their ages on the day of the run."""
 
@@ -207,7 +207,7 @@ class QueryTable:
         return tuple(None if now is None or before is None else now - before for now, before in sides)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class QueryDocuments:
     """The documents of one query, now and in the baseline, best rank first."""
 
@@ -225,7 +225,7 @@ class QueryDocuments:
     """The number of relevant documents of the query; None where it is not judged."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class EngineExplanation:
     """The reasons of the engine for the score of a document, as it gave them in this run."""
 
@@ -238,7 +238,7 @@ class EngineExplanation:
     """A tree, with two spaces for each level."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class BaselineInfo:
     """The baseline that was compared with."""
 
@@ -254,7 +254,7 @@ class BaselineInfo:
     """True if it is another commit, which asked the same build of an index as this one."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class RecordedAnswers:
     """Answers to queries that were replayed from recordings: the system was not asked."""
 
@@ -268,7 +268,7 @@ class RecordedAnswers:
         return f"{self.count:,} {are} of {self.date}; no system was asked"
 
 
-@dataclass(frozen=True)
+@dataclass
 class SuiteResult(InNotebook):
     """One suite, judged."""
 
@@ -347,7 +347,7 @@ class SuiteResult(InNotebook):
     """With a base, if the suite had a baseline there."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Section:
     """A plugin's part of the report."""
 
@@ -361,7 +361,7 @@ class Section:
     """Why there is nothing to show."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class RunResult:
     """Everything one run of the gate came to."""
 

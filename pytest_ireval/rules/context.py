@@ -17,7 +17,7 @@ from pytest_ireval.sides.unjudged_effect import Effects, NoEffects, UnjudgedEffe
 from pytest_ireval.statistics.differences import Floats, Mask
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Values:
     """Current values of the units that count: queries, sessions or the whole run. Arrays have an entry for each."""
 
@@ -33,7 +33,7 @@ class Values:
         return [self.all_names[row] for row in self.rows.tolist()]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class PairedValues(Values):
     """Values of the units that count on both sides, with the fields of ``Values``."""
 
@@ -45,7 +45,7 @@ class PairedValues(Values):
         return self.current - self.baseline
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class RuleContext:
     """The data that one check looks at, without waived queries."""
 

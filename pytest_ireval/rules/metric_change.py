@@ -27,7 +27,7 @@ ROUNDING = 1e-12
 """A move beyond the tolerance by less than this share is rounding."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class MetricChange:
     """A metric on a slice, on both sides."""
 

@@ -15,7 +15,7 @@ red. ``stale`` fails because the rule is about something that does not exist any
 raises an exception."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class RuleResult:
     """The verdict of a rule in one sentence, with its figures and the queries that explain it."""
 

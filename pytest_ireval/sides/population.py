@@ -17,7 +17,7 @@ from pytest_ireval.statistics.differences import Floats, Mask
 from pytest_ireval.statistics.estimate import Counts
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Population:
     """The queries of a suite, with their judgments and weights, and those that do not count for now."""
 

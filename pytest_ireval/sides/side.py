@@ -25,7 +25,7 @@ MANY_QUERIES = 10_000
 """The tops of more queries do not become text at once."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Scored:
     """One metric of one side: a value for each unit, NaN where none counts; queries are in the suite's order."""
 
@@ -42,7 +42,7 @@ class Judgedness(NamedTuple):
     judged: NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Side:
     """Rankings, scored by every metric."""
 

@@ -25,7 +25,7 @@ class JudgedPeers(NamedTuple):
     relevant: NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class UnjudgedEffect:
     """One metric on both sides; arrays have an entry for each query of the suite, NaN where a side has no value.
 

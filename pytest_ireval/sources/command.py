@@ -59,7 +59,7 @@ class CommandOptions(StagedSourceOptions):
         return self
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Job:
     """One run of the program, with the files it is given."""
 

@@ -13,7 +13,7 @@ from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import RecordedAnswers
 
 
-@dataclass(frozen=True)
+@dataclass
 class Request:
     """The request to a source. ``queries.text`` is the text to search for, "" if it is unknown."""
 
@@ -49,7 +49,7 @@ class Request:
     """True if a metric uses the times, so that connections should be open before the first timed request."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Answer:
     """The answer of a source: rankings, and data for metrics and reports. A source may also return rankings alone."""
 

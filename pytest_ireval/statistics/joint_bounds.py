@@ -32,7 +32,7 @@ TOGETHER = 1_000_000
 """The most rows in memory at once."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class OpenQueries:
     """Queries with open documents: those of query i are ``first[i]`` to ``first[i + 1]``.
 

@@ -90,7 +90,7 @@ class KindOptions(Options):
         return {}
 
 
-@dataclass(frozen=True)
+@dataclass
 class RuleTraits:
     """What the checks, the plan and the report have to know of a rule, whatever the names of its options."""
 

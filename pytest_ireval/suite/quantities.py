@@ -106,7 +106,7 @@ class Tolerance(NamedTuple):
         return _format_quantity(self.absolute) if self.absolute else percent(self.relative)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Tolerances:
     """A tolerance for all slices, or one for each value of a column."""
 

@@ -33,7 +33,7 @@ class Place(NamedTuple):
         return f"{self.file}:{self.line}:{self.column}"
 
 
-@dataclass(frozen=True)
+@dataclass
 class FileSpec:
     """A file that a suite names."""
 
@@ -42,7 +42,7 @@ class FileSpec:
     place: Place = field(compare=False)
 
 
-@dataclass(frozen=True)
+@dataclass
 class SourceSpec:
     """A source with its options."""
 
@@ -82,7 +82,7 @@ STORED = Reference()
 ANCHOR = Reference(anchored=True)
 
 
-@dataclass(frozen=True)
+@dataclass
 class RuleSpec:
     """A rule with its options."""
 
@@ -122,7 +122,7 @@ class RuleSpec:
         return self.options.on_fail == "warn" or (timed and "on_fail" not in self.options.model_fields_set)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Waiver:
     """A query that comparisons leave out until a day."""
 
@@ -132,7 +132,7 @@ class Waiver:
     place: Place
 
 
-@dataclass(frozen=True)
+@dataclass
 class Component:
     """A part of the search, with the patch that switches it off."""
 
@@ -155,7 +155,7 @@ class Pattern(NamedTuple):
     """The names below it, folder by folder, with wildcards; ``**`` is any number of folders, or none."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Watch:
     """Files whose change concerns a suite, or exceptions from them."""
 
@@ -166,7 +166,7 @@ class Watch:
     excludes: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass
 class Suite:
     """Everything that a suite file asks for."""
 

@@ -37,7 +37,7 @@ from pytest_ireval.testing.data import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass
 class SeenBreak:
     """Data, their origin, and the metric's value of one unit of them."""
 
@@ -49,7 +49,7 @@ class SeenBreak:
     """True if scores have to be shown."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Broken:
     """A broken promise: the data seen, and the data that should have agreed with them."""
 

@@ -22,7 +22,7 @@ APPLIES = "something_applies"
 """The case that fails when nothing else was checked."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Finding:
     """The result of one promise of a metric, rule, source or reader."""
 

@@ -32,7 +32,7 @@ GRADES_TO_5: Graded = (None, None, -1, 0, 0, 1, 2, 3, 4, 5)
 FRACTIONS_TO_5: Graded = (None, None, -1, -0.5, 0, 0.25, 0.5, 1, 1.5, 2, 4, 5)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Query:
     """One query: the grade of every judged document, and its ranking as pairs (document, score), None if it has none.
 
@@ -52,7 +52,7 @@ class Query:
         return [document for document, _ in by_rank]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Data:
     """Some queries; ``strangers`` are queries that are ranked and not judged, ``top`` is that of the scale."""
 
@@ -353,7 +353,7 @@ COLLECTION = 1_000_000
 Fields = Mapping[str, Sequence[Any]]
 
 
-@dataclass(frozen=True)
+@dataclass
 class MetricValues:
     """A value by unit, not checked yet; or ``raised``, the text of the error, with the error ``cause`` behind it."""
 

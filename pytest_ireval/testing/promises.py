@@ -64,7 +64,7 @@ def _list_none() -> tuple[Data, ...]:
     return (Data(()),)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Promise:
     """One promise that every metric makes."""
 

@@ -30,7 +30,7 @@ def check_reader(
         return collect_findings(reader.name, reader.source, READERS, case, not_promised or {})
 
 
-@dataclass(frozen=True)
+@dataclass
 class _ReaderCase:
     reader: Reader
     example: str

@@ -31,7 +31,7 @@ OF_BRANCH = (*OF_HOOKS, "VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT")
 TOOL_PACKAGES = ("pytest_ireval", "pytest_ireval_metrics", *BUNDLED_COMMANDS)
 
 
-@dataclass(frozen=True)
+@dataclass
 class AskedBase:
     """The rankings of a merge base, and what it took to get them."""
 

@@ -25,7 +25,7 @@ OTHER_WAY = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass
 class BaseFiles:
     """The files of a merge base."""
 

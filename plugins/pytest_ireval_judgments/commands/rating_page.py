@@ -36,7 +36,7 @@ SECONDS = 30
 """The time that a client has to send its request."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Rating:
     """A pool, the judge, and the file that the grades go to."""
 

@@ -9,7 +9,7 @@ from typing import Literal
 Verdict = Literal["guarded", "unguarded", "harmful", "neutral", "dead", "error"]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Guard:
     """A rule that is red without a component."""
 
@@ -19,7 +19,7 @@ class Guard:
     headline: str
 
 
-@dataclass(frozen=True)
+@dataclass
 class Move:
     """The figure of a metric on a slice, with and without a component."""
 
@@ -34,7 +34,7 @@ class Move:
     """How much better it is without the component, as a share; below 0 it is worse, and 0 if that may be noise."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class ComponentResult:
     """What was found of one component."""
 
@@ -57,7 +57,7 @@ class ComponentResult:
     """The error, or a reason to doubt the verdict."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class ProofOfLife:
     """What was found of all components of a suite."""
 

@@ -16,7 +16,7 @@ MOST_P = 0.15
 """P-values above this are at the upper edge of the picture."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Discrimination:
     """The power of one metric to tell systems apart: the share of pairs with a significant difference."""
 

@@ -83,7 +83,7 @@ def command(
     print_sheets([*_make_sheets(results, target, tau)], notes, form)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Reliability:
     metric: str
     parts: Components

@@ -42,7 +42,7 @@ MOST_SLICES = 12
 """The most slices that are emptied, one after the other; the smallest ones, which go unnoticed first."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Mutant:
     name: str
     done: Callable[[Rankings], Rankings]
@@ -231,7 +231,7 @@ def _try_mutant(
     return level, tuple(often) if red >= NOTICED * trials else ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Equivalent:
     name: str
     side: Side

@@ -43,7 +43,7 @@ def no_bars() -> AbstractContextManager[Progress]:
     return nullcontext(SILENT)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Rehearsal:
     """A suite with its rules and scores."""
 
@@ -125,7 +125,7 @@ def list_red(outcomes: Iterable[Outcome]) -> list[str]:
     return [outcome.id for outcome in outcomes if outcome.verdict in RED]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Urn:
     """Names to draw from, and the seed of the draws."""
 

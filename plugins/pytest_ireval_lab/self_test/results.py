@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass
 class FalseAlarms:
     """Red runs of one rule, or of all of them together, when baseline and candidate changed places by chance."""
 
@@ -37,7 +37,7 @@ class FalseAlarms:
         return self.differing == 0
 
 
-@dataclass(frozen=True)
+@dataclass
 class Level:
     """Damage done to a share of the queries, several times."""
 
@@ -51,7 +51,7 @@ class Level:
     """The number of trials in which none did, but at least one could not tell."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class NoticedDamage:
     """One kind of damage, and from which share of the queries on the suite turns red."""
 
@@ -68,7 +68,7 @@ class NoticedDamage:
     """True if the rules should be unable to tell, rather than fail: nothing is known of the documents any more."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class HarmlessChange:
     """A change of the rankings that no rule may mind."""
 
@@ -81,7 +81,7 @@ class HarmlessChange:
     """The rules that failed, or could not be judged, all the same."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class SelfTest:
     """The evidence that a suite can be believed when it is red, and when it is green."""
 
@@ -107,7 +107,7 @@ class SelfTest:
         return not any(each.red for each in self.harmless) and not any(each.broken for each in self.alarms)
 
 
-@dataclass(frozen=True)
+@dataclass
 class MetricNoise:
     """The noise of one metric when the same source is asked again."""
 
@@ -125,7 +125,7 @@ class MetricNoise:
     """The number of answers for run noise of at most 10% of that variance; None where it is unknown."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class ToleranceNoise:
     """The tolerance of one rule beside the noise of its metric on its slice."""
 
@@ -139,7 +139,7 @@ class ToleranceNoise:
     """True if a run is red then; a rule may only warn."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class RepeatVerdict:
     """One rule's verdict when two answers of the same source are compared."""
 
@@ -148,7 +148,7 @@ class RepeatVerdict:
     headline: str
 
 
-@dataclass(frozen=True)
+@dataclass
 class RepeatedAnswers:
     """The findings from asking the source of a suite several times."""
 

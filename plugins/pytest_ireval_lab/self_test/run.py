@@ -47,7 +47,7 @@ def self_test(
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Candidate:
     """The rankings that change places with the baseline, or the reason why there are none."""
 

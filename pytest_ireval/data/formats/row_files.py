@@ -97,7 +97,7 @@ def read_json(file: InputFile) -> Any:
 KINDS: dict[type, str] = {dict: "an object", list: "a list"}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Node:
     """A value, and the keys that lead to it."""
 

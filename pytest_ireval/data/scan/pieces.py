@@ -185,7 +185,7 @@ def add_new_queries(seen: set[str], queries: list[str]) -> None:
         raise ScatteredQueryError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Scan(Generic[Kept]):
     """A file, and the rows that ``keep`` keeps of each piece; no query is split between pieces."""
 

@@ -20,7 +20,7 @@ RankCells = Span | Floats
 """Ranks beside scores, which no order depends on: as text, of which little is read, or as numbers."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class JudgedRows:
     """The judged documents of some rankings, sorted by query and rank; all arrays but ``count`` by document.
 
@@ -48,7 +48,7 @@ class Ties(NamedTuple):
     last: Ranks
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class FirstRows:
     """The first documents of some rankings, by query and rank.
 
@@ -66,7 +66,7 @@ class FirstRows:
     """Queries whose ranks in the text contradict the scores."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class RankedRows:
     """Rows of whole queries. ``first`` has the begin of each query, and the end of the last one.
 

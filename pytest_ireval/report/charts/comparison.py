@@ -19,7 +19,7 @@ CURVE_METRICS = (*(f"IPrec@{level:g}" for level in LEVELS), "Rprec")
 TOP, GAP = 52, 12
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Stack:
     """Charts below each other, each with its distance from the top."""
 
