@@ -23,7 +23,7 @@ from pytest_ireval.words import format_count
 MOST_LOST = 3
 """The number of lost documents that are listed for a query."""
 AS_GOOD = 0.01
-"""A last stage that reaches a smaller share of its ceiling by more than this is worse than before."""
+"""A last stage whose share of its ceiling fell by more than this reaches less than before."""
 
 
 def locate_losses(scores: Scores, checks: Sequence[Check], outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
@@ -142,18 +142,22 @@ def diagnose_stages(collection: Collection, change: RankingChange) -> Diagnosis 
     if not stages or metric is None or not metric.judged or not worse:
         return None
     current, baseline = change.current_side, change.baseline_side
-    queries: dict[str, list[str]] = {}
+    ceilings = [compute_ceiling(collection, side, metric) for side in (baseline, current)]
+    losses = dict.fromkeys(stages, 0.0)
+    queries: dict[str, list[str]] = {name: [] for name in stages}
     for query in worse:
-        lost = find_lost_documents(collection, current, baseline, metric, query)
-        # Without a lost document, one stands lower than before: the last stage chose the order.
-        queries.setdefault(lost[0].stage if lost else stages[-1], []).append(query)
-    stage, *others = sorted(queries, key=lambda name: -len(queries[name]))
-    also = "".join(f", {name} in {len(queries[name])}" for name in others)
+        parts = _split_loss(collection, change, metric, query, ceilings)
+        for name, part in parts.items():
+            losses[name] += part
+        queries[max(parts, key=parts.__getitem__)].append(query)
+    stage, *others = sorted(stages, key=lambda name: -losses[name])
+    also = "".join(f", {name} in {len(queries[name])}" for name in others if queries[name])
     count = format_count(len(worse), "worse query")
-    ceilings = measure_ceilings(collection, current, baseline, metric, collection.population.counted_queries)
-    if "ceiling_baseline" in ceilings:
-        good = "as good as" if ceilings["reached"] >= ceilings["reached_baseline"] - AS_GOOD else "worse than"
-        also += f"; {stages[-1]} is {good} before: {describe_ceilings(ceilings, metric, stages)}"
+    numbers = measure_ceilings(collection, current, baseline, metric, collection.population.counted_queries)
+    if "ceiling_baseline" in numbers:
+        is_as_good = numbers["reached"] >= numbers["reached_baseline"] - AS_GOOD
+        reached = "is as good as before" if is_as_good else "reaches less of what was possible than before"
+        also += f"; {stages[-1]} {reached}: {describe_ceilings(numbers, metric, stages)}"
     verb, look = "lost", "they do not come out of it any more"
     if stage == stages[-1]:
         verb, look = "lowered or cut", "it ranks them lower"
@@ -165,6 +169,28 @@ def diagnose_stages(collection: Collection, change: RankingChange) -> Diagnosis 
         affected=len(queries[stage]),
         compared=len(change.queries),
         metric=str(metric),
-        explained=change.explained_share(queries[stage]),
+        explained=losses[stage] / change.loss,
+        stage=stage,
         locates=True,
     )
+
+
+def _split_loss(
+    collection: Collection, change: RankingChange, metric: Metric, query: str, ceilings: Sequence[Floats | None]
+) -> dict[str, float]:
+    """The parts that stages have in the loss of a query.
+
+    The part of an earlier stage is what would be lost if the last one reached the same share of the ceiling as before.
+    """
+    baseline, loss, last = change.baseline_side, change.losses[query], collection.suite.stages_of()[-1]
+    lost = find_lost_documents(collection, change.current_side, baseline, metric, query)
+    earlier = next((document.stage for document in lost if document.stage != last), None)
+    if earlier is None:  # what is lost, or stands lower than before, was there for the last stage to rank
+        return {last: loss}
+    row = collection.population.queries.position[query]
+    best_before, best = (_find_value(values, row) for values in ceilings)
+    if best_before is None or best is None:
+        return {lost[0].stage: loss}
+    fall = 1 - best / best_before if best_before else 0.0
+    part = min(loss, max(0.0, fall * float(baseline.scored[str(metric)].values[row])))
+    return {earlier: part, last: loss - part}

@@ -51,7 +51,7 @@ def describe_cause(cause: Diagnosis) -> str:
         return cause.headline
     share = f"{cause.explained:.0%}" if cause.explained >= 0.01 else "less than 1%"
     share = "all" if cause.explained >= 0.995 else share
-    return f"{cause.headline}; {share} of the loss of {cause.metric} comes from these queries"
+    return f"{cause.headline}; {share} of the loss of {cause.metric} comes from {cause.stage or 'these queries'}"
 
 
 def choose_cause_label(verdict: str, cause: Diagnosis) -> str:

@@ -229,13 +229,15 @@ class Diagnosis:
     metric: str = ""
     """The metric whose loss is explained; empty where nothing was lost."""
     explained: float | None = None
-    """The share of the loss of its queries."""
+    """The share of the loss that its queries have, or its stage."""
+    stage: str = ""
+    """The stage of an answer that lost relevant documents; empty for other causes."""
     locates: bool = False
     """True if it says where the loss is, and not why."""
 
     @property
     def is_most(self) -> bool:
-        """Tell whether half of the loss is in its queries: then it is removed before anything else is looked at."""
+        """Tell whether it explains half of the loss: then it is removed before anything else is looked at."""
         return (self.explained or 0) >= 0.5
 
 

@@ -3,6 +3,7 @@
 import json
 from datetime import date
 
+import numpy as np
 import pytest
 from suite_files import outcomes_by_id, write_judgments, write_rankings, write_suite
 
@@ -17,6 +18,7 @@ from pytest_ireval.gate.rank import rank_suite
 from pytest_ireval.gate.run import make_plan
 from pytest_ireval.gate.score import score_inputs
 from pytest_ireval.plugins.manager import installed_registry
+from pytest_ireval.report.formatting import describe_cause
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.plain import from_plain, to_plain
 
@@ -27,6 +29,8 @@ RULES = (
 )
 SOURCE = "{run: [retrieve.trec, rerank.trec], stages: [retrieve, rerank]}"
 RANKING, RETRIEVAL = "no_regression::nDCG_3.all", "no_regression::R_8.retrieve.all"
+GOOD, FAIR = (grade / (2 + 1 / np.log2(3)) for grade in (2, 1))
+"""nDCG@3 of a ranking with one of the two relevant documents, at its top."""
 
 
 class Pipeline:
@@ -99,13 +103,12 @@ def test_a_document_that_is_not_retrieved_is_a_loss_of_the_first_stage_and_lower
     assert (lost.document, lost.grade, lost.stage) == ("good", 2, "retrieve")
     assert lost.ranks == {"retrieve": None, "rerank": None}
     assert lost.ranks_before == {"retrieve": 6, "rerank": 1}
-    ceiling = 1 / (2 + 1 / 1.584962500721156)
-    assert red.queries[0].ceiling == pytest.approx(ceiling)
+    assert red.queries[0].ceiling == pytest.approx(FAIR)
     assert red.queries[0].ceiling_baseline == 1
     assert red.queries[0].note == (
         "good (grade 2) not retrieved (before: retrieve #6, rerank #1); ceiling 0.380 (before 1.000)"
     )
-    assert red.numbers["ceiling"] == pytest.approx((9 * ceiling + 11) / 20)
+    assert red.numbers["ceiling"] == pytest.approx((9 * FAIR + 11) / 20)
     assert red.numbers["ceiling_baseline"] == 1
     best = (
         "the best order of what retrieve returned has nDCG@3 0.7210 (before 1.0000), "
@@ -116,6 +119,7 @@ def test_a_document_that_is_not_retrieved_is_a_loss_of_the_first_stage_and_lower
     assert pipeline.result.diagnoses[0].headline == (
         f"retrieve lost relevant documents in 9 of 9 worse queries; rerank is as good as before: {best}"
     )
+    assert describe_cause(pipeline.result.diagnoses[0]).endswith("; all of the loss of nDCG@3 comes from retrieve")
     assert pipeline.outcome(RETRIEVAL).queries[0].note == "good (grade 2) not retrieved (before: retrieve #6)"
     assert pipeline.outcome(RETRIEVAL).queries[0].best is None, "documents of the ranking say nothing of retrieval"
 
@@ -130,9 +134,11 @@ def test_a_document_that_is_retrieved_and_cut_is_a_loss_of_the_stage_that_cut_it
     assert change.note.startswith("good (grade 2) retrieved (retrieve #1) and cut by rerank (before: ")
     headline = pipeline.result.diagnoses[0].headline
     assert headline.startswith(
-        "rerank lowered or cut relevant documents in 6 of 6 worse queries; rerank is worse than before: "
+        "rerank lowered or cut relevant documents in 6 of 6 worse queries; "
+        "rerank reaches less of what was possible than before: "
     )
     assert headline.endswith(" has nDCG@3 1.0000 (before 1.0000), of which rerank reaches 81% (before 100%)")
+    assert describe_cause(pipeline.result.diagnoses[0]).endswith("; all of the loss of nDCG@3 comes from rerank")
 
 
 def test_a_document_that_is_reranked_below_the_cutoff_is_a_loss_of_the_last_stage(pipeline):
@@ -146,6 +152,40 @@ def test_a_document_that_is_reranked_below_the_cutoff_is_a_loss_of_the_last_stag
     assert "rerank lowered or cut relevant documents in 3 of 5 worse queries, retrieve in 2; " in (
         pipeline.result.diagnoses[0].headline
     )
+
+
+def test_where_both_stages_got_worse_the_one_with_the_larger_part_of_the_loss_is_named_first(pipeline):
+    pipeline.lose(QUERIES[:8], retrieved=[*NOISE, "good"], reranked=[*NOISE[:2], "good"])
+    pipeline.lose(QUERIES[8:9], retrieved=["fair", *NOISE], reranked=["fair", *NOISE[:3]])
+
+    pipeline.gate()
+
+    assert pipeline.outcome(RANKING).queries[0].lost[0].stage == "retrieve", "the only lost document of each query"
+    cause = pipeline.result.diagnoses[0]
+    assert (cause.stage, cause.affected) == ("rerank", 8)
+    assert cause.headline.startswith(
+        "rerank lowered or cut relevant documents in 8 of 9 worse queries, retrieve in 1; "
+        "rerank reaches less of what was possible than before: "
+    )
+    assert cause.advice.startswith("look at what rerank does with ")
+    assert cause.explained == pytest.approx(8 * (GOOD - GOOD / 2) / (8 * (1 - GOOD / 2) + 1 - FAIR))
+    assert describe_cause(cause).endswith("; 55% of the loss of nDCG@3 comes from rerank")
+
+
+def test_an_earlier_stage_lost_as_much_of_the_ceiling_as_was_reached_before_and_at_most_the_loss(pipeline):
+    pipeline.reranked = {query: [*NOISE[:2], "good", "fair"] for query in QUERIES}
+    pipeline.write()
+    pipeline.accept()
+    pipeline.lose(QUERIES[:5], retrieved=["fair", *NOISE], reranked=[*NOISE[:2], "fair"])
+    pipeline.lose(QUERIES[5:9], retrieved=["fair", *NOISE], reranked=NOISE[:5])
+
+    pipeline.gate()
+
+    cause = pipeline.result.diagnoses[0]
+    assert cause.headline.startswith("retrieve lost relevant documents in 9 of 9 worse queries; rerank reaches less of")
+    before = GOOD / 2
+    retrieval = 5 * (before - FAIR / 2) + 4 * before * (1 - FAIR)
+    assert cause.explained == pytest.approx(retrieval / (5 * (before - FAIR / 2) + 4 * before))
 
 
 def test_one_of_two_retrievers_is_not_blamed_for_what_it_never_returned(tmp_path):

@@ -42,7 +42,7 @@ FIGURES = (
 )
 FIGURES += ("resolution", "p", "adjusted", "needed", "effective", "clusters", "weighted", "two_sided")
 CHANGE = ("query", "now", "baseline", "weight")
-DIAGNOSIS = ("kind", "queries", "affected", "compared", "metric", "explained", "locates")
+DIAGNOSIS = ("kind", "queries", "affected", "compared", "metric", "explained", "stage", "locates")
 METRIC = ("name", "now", "baseline", "paired", "worse", "better", "same", "low", "high", "verdict")
 COUNTS = ("queries", "judged", "missing", "empty", "without_judgments", "no_relevant", "unjudged", "tied", "waived")
 CAUSE = ("rankings", "compared", "judgments", "edited", "added", "removed", "queries", "metrics", "source", "policies")
