@@ -375,7 +375,8 @@ def _check_names(suite: Suite, queries: Queries) -> Iterator[Problem]:
         yield Problem(
             f"query {quote(query)} is not in {queries.origin}",
             place=str(place),
-            suggestion=did_you_mean(query, queries.ids) if number < 5 else "",  # thousands take long
+            # Thousands take long. An expectation may name the text of a query, too.
+            suggestion=did_you_mean(query, [*queries.ids, *queries.text]) if number < 5 else "",
             allowed=f"add it there, or remove the {what}",
         )
 

@@ -41,7 +41,8 @@ def _check_total(bound: Bound) -> Bound:
     if isinstance(bound.value, Milliseconds) or not bound.value.is_integer() or bound.value < 0:
         raise ValueError(f"{bound}: a number of documents is a whole number from 0: write '>= 3' or '<= 0'")
     if bound in (Bound(">=", 0), Bound("<", 0)):
-        raise ValueError(f"every number of documents is {'at least' if bound.sign == '>=' else 'not below'} 0")
+        verb = "at least" if bound.sign == ">=" else "not below"
+        raise ValueError(f"every number of documents is {verb} 0: write '<= 0' for no document, '>= 1' for any")
     return bound
 
 

@@ -17,7 +17,9 @@ from pytest_ireval.words import format_count
 
 LISTS = ("any_of", "all_of", "never", "order")
 """Columns with several documents in a cell."""
-COLUMNS = ("query", "document", *LISTS, "top", "total", "known_failure", "name")
+MAPPINGS = ("where", "field")
+"""Columns with ``name=value`` in a cell; ``|`` separates several."""
+COLUMNS = ("query", "where", "document", *LISTS, "field", "top", "total", "share", "known_failure", "name")
 
 
 class IncludedTables(NamedTuple):
@@ -84,8 +86,13 @@ def _read_table(path: Path, contents: Contents | None, problems: list[Problem]) 
         if any(cell.strip() for cell in cells[len(names) :]) or len(cells) < len(names):
             complaint = f"has {format_count(len(cells), 'cell')}, not {len(names)}"
             found.append(Problem(complaint, f"{file.shown}:{line}"))
-        else:
-            items.append(_make_expectation(dict(zip(names, cells, strict=False)), file, line))
+            continue
+        row = {name: cell.strip() for name, cell in zip(names, cells, strict=False) if cell.strip()}
+        if unfit := [name for name in MAPPINGS if not all("=" in part for part in row.get(name, "=").split("|"))]:
+            complaint = f"{unfit[0]}: {quote(row[unfit[0]])} is not name=value"
+            found.append(Problem(complaint, f"{file.shown}:{line}", suggestion="'|' separates several of them"))
+            continue
+        items.append(_make_expectation(row, file, line))
     if not items and not found:
         found.append(Problem("has no expectations", file.shown, suggestion="write a row for each, or remove the rule"))
     problems += found
@@ -99,20 +106,26 @@ def _find_wrong_columns(names: list[str], place: str) -> Iterator[Problem]:
             yield Problem(f"unknown column {quote(name)}", place, (), did_you_mean(name, COLUMNS), allowed)
         elif name in names[:number]:
             yield Problem(f"two columns have the name {name}", place)
-    if "query" not in names:
+    if not {"query", "where", "share"} & set(names):
         yield Problem("has no column query", place, (), "its cells are ids or texts of queries", allowed)
 
 
-def _make_expectation(cells: dict[str, str], file: File, line: int) -> Keys:
-    """The mapping that a suite would write; an empty cell is a key that is not written."""
+def _make_expectation(row: dict[str, str], file: File, line: int) -> Keys:
+    """The mapping that a suite would write."""
+
+    def place(text: str) -> Scalar:
+        return put_value(Scalar(text.strip()), file, line, 1)
+
     expectation = Keys()
-    for name, cell in cells.items():
-        if not cell.strip():
-            continue
-        texts = cell.split("|") if "|" in cell else cell.split()
-        listed = [put_value(Scalar(text.strip()), file, line, 1) for text in texts if text.strip()]
-        value = put_value(Items(listed), file, line, 1) if name in LISTS else Scalar(cell.strip())
-        expectation[put_value(Scalar(name), file, line, 1)] = (
-            value if isinstance(value, Items) else put_value(value, file, line, 1)
-        )
+    for name, cell in row.items():
+        key = place(name)
+        if name in LISTS:
+            texts = cell.split("|") if "|" in cell else cell.split()
+            expectation[key] = put_value(Items([place(text) for text in texts if text.strip()]), file, line, 1)
+        elif name in MAPPINGS:
+            pairs = [part.partition("=") for part in cell.split("|")]
+            values = Keys({place(column): place(value) for column, _, value in pairs})
+            expectation[key] = put_value(values, file, line, 1)
+        else:
+            expectation[key] = place(cell)
     return put_value(expectation, file, line, 1)

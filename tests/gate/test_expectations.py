@@ -263,6 +263,8 @@ def test_a_table_may_be_as_spreadsheets_write_it(table, text):
             "query,top,document\nq1,x,a\nq1,1,\n",
             ["csv:2:1: 'x' is not a valid whole number", "csv:3:1: expects nothing"],
         ),
+        ("where,total\nsegment,>= 1\n", ["rules/merchandising.csv:2: where: 'segment' is not name=value"]),
+        ("where,total\ntype,>= 1\n", ["rules/merchandising.csv:2: where: 'type' is not name=value"]),
         ("query,document\nq1,a\nq1,a\n", ["csv:3:1: two rules would have the id expect::q1.a; the other is at rules"]),
         (
             "query,document\nq8,a\nteal mug,a\n",
@@ -286,6 +288,18 @@ def test_mistakes_of_a_table_name_its_file_and_line(table, text, problems):
     found = [f"{problem.place}: {problem.complaint}" for problem in refused.value.problems]
     assert len(found) == len(problems)
     assert all(wanted in text for wanted, text in zip(problems, found, strict=True)), found
+
+
+def test_a_table_has_expectations_of_many_queries_too(table):
+    rows = ["type=sku,sku={sku},2,,", "type=sku | sku=1,sku=1,1,,", ",,,>= 1,>= 75%"]
+
+    _, result = table("\n".join(["where,field,top,total,share", *rows]))
+
+    assert [outcome.headline for outcome in result.outcomes[1:]] == [
+        "sku={sku} in the top 2: 2 of 2 queries with type=sku (100%, expected all)",
+        "sku=1 in the top 1: 1 of 1 queries with type=sku, sku=1 (100%, expected all)",
+        "total >= 1: 3 of 4 queries (75%, expected >= 75%)",
+    ]
 
 
 def test_a_missing_table_is_a_mistake_of_the_suite(tmp_path, monkeypatch):
