@@ -237,7 +237,7 @@ def _utility_steps(judged: JudgedRankings, *, hit: float, noise: float, miss: fl
     )
 
 
-_WITH_AN_ANSWER = "it has a relevant document"
+_WITH_AN_ANSWER = "it has a relevant document, or none judged"
 _of_queries_without_answer = partial(metric, no_relevant=None, undefined=_WITH_AN_ANSWER)
 _NEEDS_EMPTY = {"perfect_is_best": "the best list of such a query is empty"}
 

@@ -74,7 +74,9 @@ def _report_no_values(outcome: Outcome, rule: RuleSpec, context: RuleContext) ->
             outcome, verdict="inconclusive", headline=f"all queries of {context.slice} are waived; not checked"
         )
     if not rule.compares:
-        return report_error(outcome, f"no query of {context.slice} counts")
+        metric = context.part.metric
+        reason = f": {metric} has no value, because {metric.undefined}" if metric and metric.undefined else ""
+        return report_error(outcome, f"no query of {context.slice} counts{reason}")
     if is_new_slice(context):
         unknown = f"no query of {context.slice} is in the baseline yet; not checked"
         return replace(outcome, verdict="inconclusive", headline=unknown)

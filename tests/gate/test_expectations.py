@@ -330,3 +330,14 @@ def test_the_example_holds_with_a_known_failure():
     assert (result.verdict, result.error) == ("pass", "")
     assert [each.id for each in result.outcomes if each.warning] == ["expect::light_bulb.L6-4a01ce"]
     assert {each.name: each.now for each in result.metrics} == {"NoAnswer": 1, "FalseAnswers@10": 0}
+
+
+def test_a_bound_for_queries_without_an_answer_says_why_none_counts(tmp_path):
+    write_judgments(tmp_path / "judgments.txt", {"q1": {"a": 1}})
+    write_rankings(tmp_path / "rankings.txt", {"q1": ["a"]})
+
+    result = run_suite(tmp_path, 'threshold: {NoAnswer: ">= 1"}', metrics="[NoAnswer]")
+
+    headline = "no query of all counts: NoAnswer has no value, because it has a relevant document, or none judged"
+    assert result.outcomes[1].verdict == "error"
+    assert result.outcomes[1].headline == headline
