@@ -84,6 +84,8 @@ def install_hook(repository, *names):
 
 def test_an_import_hook_that_leads_to_the_branch_is_redirected(repository):
     hook = install_hook(repository, "shop")
+    repository.write("__init__.py", "from shop.names import NAME\n")
+    repository.write("search.py", SEARCH.replace("shop.names", "shop"))
     repository.begin_branch()
 
     assert repository.ask_for_documents(paths=[hook]) == BASE
