@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import glob
-import importlib.util
 import os
-import shlex
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_ireval.baseline.files import anchor_name, is_baseline_file
-from pytest_ireval.baseline.fingerprints import fingerprint
 from pytest_ireval.errors import IrevalError, Problem, relative_path
 from pytest_ireval.gate.needs import find_expected_fields
 from pytest_ireval.repositories.changed_files import (
@@ -24,8 +20,6 @@ from pytest_ireval.repositories.changed_files import (
     list_known_files,
 )
 from pytest_ireval.repositories.git import find_places, find_root
-from pytest_ireval.sources.command import CommandOptions
-from pytest_ireval.sources.python import PythonOptions
 from pytest_ireval.suite.suite import Pattern, SourceSpec, Suite, Watch
 from pytest_ireval.suite.watches import ANY, find_fitting, find_watched, make_pattern
 from pytest_ireval.text_table import escape_unprintable
@@ -200,38 +194,16 @@ def list_suite_files(suite: Suite) -> tuple[Path, ...]:
 
 
 def _list_files_of_source(source: SourceSpec, folder: Path, what: str) -> Iterator[_NamedFiles]:
-    """Files, patterns and folders of its options; the module of a function; every word of a command that may be a path.
+    """The code that it runs or, where that is none, the files, patterns and folders of its options.
 
-    Imports of that module, and other files that the command reads, cannot be seen from outside.
+    Imports of that code, and other files that a command reads, cannot be seen from outside.
     """
-    options = source.options
-    if isinstance(options, PythonOptions):
-        yield from (_NamedFiles(what, _make_exact_pattern(path)) for path in _list_module_places(options, folder))
-    elif isinstance(options, CommandOptions):
-        yield from (_NamedFiles(what, _make_exact_pattern(path)) for path in _list_paths_in_command(options, folder))
-    else:
-        for name in type(options).model_fields:
-            yield from (_NamedFiles(what, pattern, True) for pattern in _list_patterns(getattr(options, name), folder))
-
-
-LARGEST_FILE = 1 << 20
-"""The bytes of a source's own file that is compared with the baseline's; a larger one is data."""
-
-
-def fingerprint_source_files(source: SourceSpec, folder: Path) -> dict[str, str]:
-    """The module of a function, or the files that a command names, by path: those below the suite or this folder."""
-    options, here = source.options, Path.cwd()
-    named: Iterator[Path] = iter(())
-    if isinstance(options, PythonOptions):
-        named = _list_module_places(options, folder)
-    elif isinstance(options, CommandOptions):
-        named = _list_paths_in_command(options, folder)
-    found = {}
-    for path in dict.fromkeys(Path(os.path.abspath(each)) for each in named):
-        inside = path.is_relative_to(folder) or path.is_relative_to(here)
-        if inside and "site-packages" not in path.parts and path.is_file() and path.stat().st_size <= LARGEST_FILE:
-            found[relative_path(path, folder)] = fingerprint(path.read_bytes().replace(b"\r\n", b"\n"))
-    return found
+    code = [*source.options.list_code_files(folder)]
+    yield from (_NamedFiles(what, _make_exact_pattern(path)) for path in code)
+    if not code:
+        for name in type(source.options).model_fields:
+            patterns = _list_patterns(getattr(source.options, name), folder)
+            yield from (_NamedFiles(what, pattern, True) for pattern in patterns)
 
 
 def _make_exact_pattern(path: Path) -> Pattern:
@@ -248,45 +220,3 @@ def _list_patterns(value: Any, folder: Path) -> Iterator[Pattern]:
     elif isinstance(value, list | tuple):
         for each in value:
             yield from _list_patterns(each, folder)
-
-
-def _list_module_places(options: PythonOptions, folder: Path) -> Iterator[Path]:
-    """The places where Python may find the module and the packages around it."""
-    name = options.python.partition(":")[0]
-    homes = [
-        folder,
-        *options.path,
-        Path.cwd(),
-        *map(Path, filter(None, sys.path)),
-        *_find_package_folders(name.partition(".")[0]),
-    ]
-    parts = name.split(".")
-    for home in dict.fromkeys(each.absolute() for each in homes):
-        yield from (home.joinpath(*parts[:count], "__init__.py") for count in range(1, len(parts) + 1))
-        yield home.joinpath(*parts[:-1], f"{parts[-1]}.py")
-
-
-def _find_package_folders(name: str) -> Iterator[Path]:
-    """The folders of a package that Python finds by other means than its path, such as an editable one."""
-    try:
-        spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError):  # a module that is half imported, or has no spec
-        return
-    if spec is not None:
-        yield from (Path(home).parent for home in spec.submodule_search_locations or ())
-        if spec.origin and spec.has_location:
-            yield Path(spec.origin).parent
-
-
-def _list_paths_in_command(options: CommandOptions, folder: Path) -> Iterator[Path]:
-    """Everything in the command that may be the path of a file, options as ``--config=weights.json`` too."""
-    words = options.command
-    if options.shell:
-        try:
-            words = tuple(shlex.split(options.command[0]))
-        except ValueError:  # quotes that the shell will complain of
-            words = tuple(options.command[0].split())
-    for word in words:
-        for text in {word, word.rpartition("=")[2]}:
-            if text and "\0" not in text and "{" not in text:
-                yield Path((options.folder or folder) / text)

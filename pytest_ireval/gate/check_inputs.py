@@ -20,7 +20,6 @@ from pytest_ireval.errors import (
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.comparison import ComparedSides
 from pytest_ireval.gate.outcomes import report_exception
-from pytest_ireval.gate.regrading import add_regraded_inputs, find_regraded_since_baseline
 from pytest_ireval.gate.run_context import RunContext
 from pytest_ireval.gate.score import Scores, find_unknown_ids
 from pytest_ireval.plugins.plugin_types import Part
@@ -59,7 +58,10 @@ def check_inputs(outcome: Outcome, inputs: Inputs, scores: Scores, notes: Sequen
     warning = not_locked_yet or recorded is not None or bool(uncomputed)
     facts = [*facts, *_list_facts(scores), *notes]
     outcome = replace(outcome, verdict="pass", headline=headline, facts=tuple(facts), warning=warning)
-    if run.base is None:  # with a base, only grades that the branch itself changed are reported
+    cause = scores.baseline.cause
+    if run.base is None and cause is not None and cause.judgments:  # with a base only grades that the branch changed
+        from pytest_ireval.gate.regrading import add_regraded_inputs, find_regraded_since_baseline  # rarely needed
+
         outcome = add_regraded_inputs(outcome, find_regraded_since_baseline(inputs, scores))
     return _add_new_documents(outcome, inputs, scores)
 

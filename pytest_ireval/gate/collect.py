@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_ireval.baseline.files import anchor_name, find_committed_baseline
 from pytest_ireval.baseline.fingerprints import (
@@ -24,9 +24,7 @@ from pytest_ireval.data.formats.input_file import shorten_path
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.threads import return_freed_memory
 from pytest_ireval.errors import BaselineError, IrevalError
-from pytest_ireval.gate.changed_since import fingerprint_source_files
 from pytest_ireval.gate.fetching import FetchedRankings, fetch_rankings, fetch_sample_again, refuse_missing_queries
-from pytest_ireval.gate.merge_base import MergeBaseBaseline, read_merge_base_baseline
 from pytest_ireval.gate.needs import read_kind_of_times
 from pytest_ireval.gate.planning import compares_with_baseline
 from pytest_ireval.gate.queries_and_judgments import Collection, read_collection
@@ -34,8 +32,11 @@ from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.repositories.tree import BaseRef
-from pytest_ireval.sources.describing import describe_source, make_options_tree
+from pytest_ireval.sources.describing import describe_source, fingerprint_source_files, make_options_tree
 from pytest_ireval.suite.suite import OFFLINE, SourceSpec, Suite
+
+if TYPE_CHECKING:
+    from pytest_ireval.gate.merge_base import MergeBaseBaseline
 
 MANY_DOCUMENTS = 1 << 17
 """Reading more documents leaves memory behind that is worth returning."""
@@ -135,6 +136,11 @@ def collect_inputs(
             notes = ("the source was not asked a second time: the run is offline",)
         else:
             second = fetch_sample_again(suite.source, collection, progress, size=SAMPLE)
+    merge_base: MergeBaseBaseline | None = None
+    if base is not None:
+        from pytest_ireval.gate.merge_base import read_merge_base_baseline  # most runs are compared with no base
+
+        merge_base = read_merge_base_baseline(suite, base, stored.baseline)
     search = describe_search(suite, current)
     judgment_prints = fingerprint_suite_judgments(collection)
     return Inputs(
@@ -146,7 +152,7 @@ def collect_inputs(
         stored=stored,
         anchor=read_anchor(suite),
         others=others,
-        merge_base=None if base is None else read_merge_base_baseline(suite, base, stored.baseline),
+        merge_base=merge_base,
         fingerprints=compute_fingerprints(collection, search.source, judgment_prints),
         judgment_prints=judgment_prints,
         search=search,

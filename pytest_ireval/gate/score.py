@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.comparison import ComparedSides, ScoredReference, compare
-from pytest_ireval.gate.merge_base import MergeBaseScores, score_merge_base
 from pytest_ireval.gate.noise import describe_instability
 from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.references import (
@@ -20,7 +20,6 @@ from pytest_ireval.gate.references import (
     compare_with_versus,
 )
 from pytest_ireval.gate.score_rankings import ScoredRankings, add_judged_shares, score_rankings
-from pytest_ireval.gate.what_if import mirror, mix, take_comparison, take_population, take_values
 from pytest_ireval.results.evaluation import describe_ties
 from pytest_ireval.results.suite_result import Counts
 from pytest_ireval.sides.population import Population
@@ -28,6 +27,9 @@ from pytest_ireval.sides.side import Side
 from pytest_ireval.statistics.differences import Mask
 from pytest_ireval.suite.suite import RuleSpec
 from pytest_ireval.words import format_some
+
+if TYPE_CHECKING:
+    from pytest_ireval.gate.merge_base import MergeBaseScores
 
 NOTHING_STORED = ScoredReference()
 
@@ -94,6 +96,8 @@ class Scores:
 
         Without ``lists`` the sides keep values only: rules that do not look at documents are checked faster.
         """
+        from pytest_ireval.gate.what_if import mirror, mix  # only what plugins ask for needs it
+
         queries = self.population.queries
         return self.map_comparisons(lambda each: mix(each, mirror(each), marked, queries, lists=lists))
 
@@ -103,6 +107,8 @@ class Scores:
         Only rules about values of queries have something to look at: lists of repeated queries are not repeated.
         Counts and notes stay those of all queries.
         """
+        from pytest_ireval.gate.what_if import take_comparison, take_population, take_values
+
         place = np.array(rows, np.int64)
         population = take_population(self.population, place)
         queries = population.queries
@@ -153,13 +159,17 @@ def score_inputs(inputs: Inputs) -> Scores:
         others |= dict.fromkeys(other.rule_indexes, compare_with_source(inputs, current, other))
     reference = None if baseline.comparison is None else baseline.comparison.baseline
     counts = add_judged_shares(_count_inputs(inputs, scored), collection, current, reference)
-    stored, at_merge_base = inputs.stored.baseline, inputs.merge_base
+    merge_base: MergeBaseScores | None = None
+    if inputs.merge_base is not None:
+        from pytest_ireval.gate.merge_base import score_merge_base  # most runs are compared with no base
+
+        merge_base = score_merge_base(collection, inputs.merge_base, inputs.stored.baseline)
     scores = Scores(
         collection=collection,
         current=current,
         baseline=baseline,
         others=others,
-        merge_base=None if at_merge_base is None else score_merge_base(collection, at_merge_base, stored),
+        merge_base=merge_base,
         counts=counts,
         listed_documents=scored.listed,
         instability=describe_instability(inputs),

@@ -17,7 +17,7 @@ from pytest_ireval.metrics.elsewhere import Elsewhere, find_mistake
 from pytest_ireval.metrics.metric import NAME, Metric
 from pytest_ireval.metrics.names import Vocabulary, normalize_name
 from pytest_ireval.metrics.parameters import HOLE, SPELLED, normalize_stem
-from pytest_ireval.plugins.plugin_types import KIND_NAME, SourceKind
+from pytest_ireval.plugins.plugin_types import KIND_NAME, LateSource, SourceKind
 
 
 @dataclass(frozen=True)
@@ -209,21 +209,26 @@ class KindsByName(Mapping[str, Thing]):
     A name that two distributions bring is in it only with their names before it.
     """
 
-    def __init__(self, listed: Mapping[str, Thing], qualified: Mapping[str, Callable[[], Thing]]) -> None:
-        self.listed, self.qualified = listed, qualified
+    def __init__(self, listed: Mapping[str, Any], qualified: Mapping[str, Callable[[], Any]]) -> None:
+        self._listed, self._qualified = listed, qualified
+
+    @property
+    def brought(self) -> list[Thing]:
+        """All but sources that were not imported yet, which are ours."""
+        return [kind for kind in self._listed.values() if not isinstance(kind, LateSource)]
 
     def __getitem__(self, key: str) -> Thing:
         owner, colon, name = str(key).rpartition(":")
         whole = f"{normalize_distribution(owner)}{colon}{name}"
-        if whole not in self.listed and whole in self.qualified:
-            return self.qualified[whole]()
-        return self.listed[whole]
+        is_qualified = whole not in self._listed and whole in self._qualified
+        kind = self._qualified[whole]() if is_qualified else self._listed[whole]
+        return kind.load() if isinstance(kind, LateSource) else kind  # type: ignore[return-value]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.listed)
+        return iter(self._listed)
 
     def __len__(self) -> int:
-        return len(self.listed)
+        return len(self._listed)
 
 
 def index_kinds(brought: HookResults, wanted: type[Thing], what: str, hook: str) -> KindsByName[Thing]:
@@ -235,7 +240,7 @@ def index_kinds(brought: HookResults, wanted: type[Thing], what: str, hook: str)
     called = what.replace("_", " ")
     for origin, values in brought:
         for value in values:
-            if not isinstance(value, wanted):
+            if not isinstance(value, wanted | LateSource):
                 made = f"decorate the function with @{what}"
                 raise PluginError(f"plugin {origin} returned {value!r} from {hook}, which is not a {called}: {made}")
             kind: Any = replace(value, origin=str(origin))  # type: ignore[type-var]  # each of them is a dataclass

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import import_module
 from operator import methodcaller
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
@@ -143,6 +144,26 @@ class Kinds(NamedTuple):
     diagnoses: Mapping[str, DiagnosisKind] = MappingProxyType({})
 
 
+@dataclass(frozen=True)
+class LateSource:
+    """A source that is imported when it is looked up: options take time to load, and most suites name one source."""
+
+    name: str
+    module: str
+    """The module in which it has its name."""
+    origin: str = ""
+
+    @property
+    def source(self) -> str:
+        """The plugin that brings it, for messages."""
+        return self.origin or self.module
+
+    def load(self) -> SourceKind:
+        """Import it."""
+        kind: SourceKind = getattr(import_module(self.module), self.name)
+        return replace(kind, origin=self.origin)
+
+
 def diagnosis(
     *, name: str, certain: bool = False
 ) -> Callable[[Callable[[RankingChange], Symptom | None]], DiagnosisKind]:
@@ -204,10 +225,10 @@ def _read_summary(name: str, options: type[object], function: Callable[..., obje
     return summary
 
 
-def refuse_wrong_defaults(kinds: Kinds, registry: Any) -> None:
+def refuse_wrong_defaults(kinds: Iterable[SourceKind | RuleKind], registry: Any) -> None:
     """Refuse options of plugins with a default that their own type refuses; tests do it for ours."""
-    problems, every = [], list[Any]([*kinds.sources.values(), *kinds.rules.values()])
-    for kind in every:
+    problems = []
+    for kind in kinds:
         if kind.options.__module__.startswith("pytest_ireval."):
             continue
         named, source = f"the options of {kind.name}", f"it comes from {kind.source}"

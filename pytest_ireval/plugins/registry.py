@@ -67,13 +67,11 @@ class Registry:
         if self.known_kinds is not None:
             return self.known_kinds
         self.hooks.load_plugins_of_suites()
-        kinds = Kinds(
-            index_kinds(self.hooks.call("ireval_sources"), SourceKind, "source", "ireval_sources"),
-            index_kinds(self.hooks.call("ireval_rules"), RuleKind, "rule", "ireval_rules"),
-            index_kinds(self.hooks.call("ireval_diagnoses"), DiagnosisKind, "diagnosis", "ireval_diagnoses"),
-        )
-        refuse_wrong_defaults(kinds, Registry(self.vocabulary))
-        return kinds
+        sources = index_kinds(self.hooks.call("ireval_sources"), SourceKind, "source", "ireval_sources")
+        rules = index_kinds(self.hooks.call("ireval_rules"), RuleKind, "rule", "ireval_rules")
+        diagnoses = index_kinds(self.hooks.call("ireval_diagnoses"), DiagnosisKind, "diagnosis", "ireval_diagnoses")
+        refuse_wrong_defaults([*sources.brought, *rules.brought], Registry(self.vocabulary))
+        return Kinds(sources, rules, diagnoses)
 
     @property
     def sources(self) -> Mapping[str, SourceKind]:

@@ -14,7 +14,6 @@ import pytest
 
 from pytest_ireval.baseline.files import FOLDER, baseline_name, display_path, suite_name_of
 from pytest_ireval.errors import BaselineError, IrevalError, format_inline
-from pytest_ireval.gate.weaker_suite import find_missing_suites
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_plugin.branch import BASE, find_relaxed_setting, read_branch_options
 from pytest_ireval.pytest_plugin.change_filter import ChangeFilter
@@ -175,6 +174,8 @@ def find_suites_missing_since(
     registry_for: Callable[[Path], Registry],
 ) -> list[str]:
     """A message for each suite of the base that is gone, in folders that were run whole."""
+    from pytest_ireval.gate.weaker_suite import find_missing_suites  # most runs are compared with no base
+
     names: dict[Path, set[str]] = {suite.path: set(suite.names) for suite in skipped}
     for suite in suites:
         names.setdefault(suite.path, set()).add(suite.name)

@@ -5,24 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_ireval.plugins.hookspecs import hookimpl
+from pytest_ireval.plugins.plugin_types import LateSource
 
 if TYPE_CHECKING:
-    from pytest_ireval.plugins.plugin_types import DiagnosisKind, RuleKind, SourceKind
+    from pytest_ireval.plugins.plugin_types import DiagnosisKind, RuleKind
+
+SOURCES = {
+    "run": "run",
+    "python": "python",
+    "command": "command",
+    "http": "live.http",
+    "elasticsearch": "live.elasticsearch",
+    "opensearch": "live.elasticsearch",
+    "solr": "live.solr",
+    "vespa": "live.vespa",
+    "sql": "sql",
+}
+"""By the key in a suite: the module, in ``sources``."""
 
 
 @hookimpl
-def ireval_sources() -> list[SourceKind]:
-    """All of them; imported late, because they load the models of suites."""
-    from pytest_ireval.sources.command import command
-    from pytest_ireval.sources.live.elasticsearch import elasticsearch, opensearch
-    from pytest_ireval.sources.live.http import http
-    from pytest_ireval.sources.live.solr import solr
-    from pytest_ireval.sources.live.vespa import vespa
-    from pytest_ireval.sources.python import python
-    from pytest_ireval.sources.run import run
-    from pytest_ireval.sources.sql import sql
-
-    return [run, python, command, http, elasticsearch, opensearch, solr, vespa, sql]
+def ireval_sources() -> list[LateSource]:
+    """All of them."""
+    return [LateSource(name, f"pytest_ireval.sources.{module}") for name, module in SOURCES.items()]
 
 
 @hookimpl

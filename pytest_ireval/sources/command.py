@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import subprocess
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,6 +58,19 @@ class CommandOptions(StagedSourceOptions):
         if self.shell and len(self.command) > 1:
             raise UnfitError("with shell: true, command must be one text", "write command: 'program argument | other'")
         return self
+
+    def list_code_files(self, folder: Path) -> Iterator[Path]:
+        """Everything in the command that may be the path of a file, options as ``--config=weights.json`` too."""
+        words = self.command
+        if self.shell:
+            try:
+                words = tuple(shlex.split(self.command[0]))
+            except ValueError:  # quotes that the shell will complain of
+                words = tuple(self.command[0].split())
+        for word in words:
+            for text in {word, word.rpartition("=")[2]}:
+                if text and "\0" not in text and "{" not in text:
+                    yield Path((self.folder or folder) / text)
 
 
 @dataclass

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pytest_ireval.baseline.fingerprints import fingerprint
 from pytest_ireval.baseline.json_trees import prune_tree
 from pytest_ireval.errors import relative_path
 from pytest_ireval.masking import drop_login, mask_text
@@ -16,6 +18,10 @@ from pytest_ireval.suite.suite import SourceSpec
 HOST = re.compile(r"(https?://[^/?#]*|\$\{[^}]*\}(?=/)|\$\{[^}:]*:-https?://[^}]*\})(.*)", re.DOTALL)
 """The host of an address, which may be a variable, and the rest."""
 PLACE_IN_MEMORY = re.compile(" at 0x[0-9a-fA-F]+")
+
+
+LARGEST_FILE = 1 << 20
+"""The bytes of a source's own file that is compared with the baseline's; a larger one is data."""
 
 
 def describe_source(source: SourceSpec, folder: Path | None = None) -> str:
@@ -82,3 +88,13 @@ def _format_option(value: Any, folder: Path) -> str:
         return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     text = " ".join(f"{value:g}".split() if isinstance(value, float) else str(value).split())
     return drop_login(PLACE_IN_MEMORY.sub("", text).replace(f"{folder}/", ""))
+
+
+def fingerprint_source_files(source: SourceSpec, folder: Path) -> dict[str, str]:
+    """The code that it runs, by path: files below the suite or this folder."""
+    here, found = Path.cwd(), {}
+    for path in dict.fromkeys(Path(os.path.abspath(each)) for each in source.options.list_code_files(folder)):
+        inside = path.is_relative_to(folder) or path.is_relative_to(here)
+        if inside and "site-packages" not in path.parts and path.is_file() and path.stat().st_size <= LARGEST_FILE:
+            found[relative_path(path, folder)] = fingerprint(path.read_bytes().replace(b"\r\n", b"\n"))
+    return found

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -189,3 +189,24 @@ def _find_query_parameter(parameters: Sequence[inspect.Parameter], offered: Sequ
         return None
     named_otherwise = first.name in offered and first.kind == inspect.Parameter.POSITIONAL_OR_KEYWORD
     return None if named_otherwise else first
+
+
+def list_module_places(name: str, folders: Iterable[Path]) -> Iterator[Path]:
+    """The files that a module and the packages around it may have, in these folders and where Python looks."""
+    homes = [*folders, Path.cwd(), *map(Path, filter(None, sys.path)), *_find_package_folders(name.partition(".")[0])]
+    parts = name.split(".")
+    for home in dict.fromkeys(each.absolute() for each in homes):
+        yield from (home.joinpath(*parts[:count], "__init__.py") for count in range(1, len(parts) + 1))
+        yield home.joinpath(*parts[:-1], f"{parts[-1]}.py")
+
+
+def _find_package_folders(name: str) -> Iterator[Path]:
+    """The folders of a package that Python finds by other means than its path, such as an editable one."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):  # a module that is half imported, or has no spec
+        return
+    if spec is not None:
+        yield from (Path(home).parent for home in spec.submodule_search_locations or ())
+        if spec.origin and spec.has_location:
+            yield Path(spec.origin).parent

@@ -6,7 +6,7 @@ import inspect
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -33,6 +33,7 @@ from pytest_ireval.sources.functions import (
     find_search_method,
     find_wanted_arguments,
     importable_from,
+    list_module_places,
 )
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.sources.returned_rankings import (
@@ -77,6 +78,10 @@ class PythonOptions(StagedSourceOptions):
     def asks_each_query(self) -> bool:
         """True if it is called with one query at a time."""
         return self.mode == "query"
+
+    def list_code_files(self, folder: Path) -> Iterator[Path]:
+        """The places where Python may find the module and the packages around it."""
+        return list_module_places(self.python.partition(":")[0], [folder, *self.path])
 
 
 @source(name="python", options=PythonOptions)

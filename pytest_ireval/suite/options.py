@@ -16,6 +16,8 @@ from pytest_ireval.suite.scalars import UnfitError
 from pytest_ireval.suite.suite import STORED, Reference
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_ireval.data.queries import Queries
     from pytest_ireval.errors import Problem
     from pytest_ireval.plugins.plugin_types import Part
@@ -320,6 +322,10 @@ class SourceOptions(KindOptions):
     def list_columns(self) -> frozenset[str]:
         """The columns of the queries that a request names, without id and text."""
         return frozenset()
+
+    def list_code_files(self, folder: Path) -> Iterable[Path]:  # noqa: ARG002
+        """The files where code may be that it runs, seen from the suite's folder; they need not exist."""
+        return ()
 
     def find_request_mistakes(self, queries: Queries | None, depth: int) -> Iterator[Problem]:  # noqa: ARG002
         """Mistakes of the request that show without asking; ``queries`` are None if they have not been read."""
