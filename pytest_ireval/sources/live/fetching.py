@@ -77,7 +77,8 @@ def fetch_over_http(
     if index is None:
         return _fetch_rankings(exchange, options, request, batch)
     with ExitStack() as stack:
-        fetcher = IndexFetcher(index, options, stack.enter_context(_open_client(index.address)))
+        client = stack.enter_context(_open_client(index.address, options.concurrency))
+        fetcher = IndexFetcher(index, options, client)
         if options.record is not None:
             try:
                 recording = Recording(options, request, ("index", index.requests))

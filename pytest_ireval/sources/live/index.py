@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 
 from pytest_ireval.baseline.index_facts import FACTS
 from pytest_ireval.errors import quote
+from pytest_ireval.progress import SILENT
+from pytest_ireval.sources.calls import make_calls
 from pytest_ireval.sources.live.exchange import AttemptError, TimedAnswer, compile_path
 from pytest_ireval.sources.live.recording import Recording
 from pytest_ireval.suite.scalars import UnfitError
@@ -76,7 +78,7 @@ class IndexFetcher:
     """Asks once for each fact; the first failure of a kind becomes a note: a login may be allowed to search only."""
 
     def __init__(self, index: SearchedIndex, options: LiveOptions, client: HttpClient) -> None:
-        self.index, self.client, self.timeout = index, client, options.timeout
+        self.index, self.client, self.options = index, client, options
         self.headers = {name: text for name, text in options.headers.items() if "{" not in text}
         self.recording: Recording | None = None
         self.notes: dict[str, str] = {}
@@ -89,45 +91,60 @@ class IndexFetcher:
 
     def fetch_facts(self, when: str) -> Mapping[str, Any]:
         """The facts that the index gives."""
-        answers = self._fetch_answers(self.index.requests, when)
+        answers = self._fetch_all(self.index.requests, when, "index facts")
         try:
-            answers |= self._fetch_answers(self.index.list_further_requests(answers), when)
+            answers |= self._fetch_all(self.index.list_further_requests(answers), when, "index facts")
             self.unknown_fields = self.index.find_unknown_fields(answers)
             return self.index.read_facts(answers)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             self.note("index facts", f"the answer has an unexpected form ({type(error).__name__}: {str(error)[:80]})")
             return {}
 
-    def _fetch_answers(self, requests: Mapping[str, IndexRequest], when: str) -> dict[str, Any]:
-        answers = {}
-        for name, request in requests.items():
-            try:
-                answers[name] = self._fetch_recorded(request, when)
-            except (AttemptError, LookupError) as error:
-                self.note("index facts", str(error))
-        return answers
-
     def find_gone_documents(self, relevant: Sequence[str], expected: Sequence[str]) -> Iterator[str]:
         """The relevant and expected documents that the index does not have; of many relevant ones those of a part."""
         part = relevant[:: -(-len(relevant) // MOST) or 1]
         if len(part) < len(relevant):
             self.notes["looked up"] = f"{len(part):,} of all relevant documents were looked up in the index"
-        wanted = [*dict.fromkeys((*part, *expected))]
-        for begin in range(0, len(wanted), BATCH):
-            batch = wanted[begin : begin + BATCH]
+        wanted, what = [*dict.fromkeys((*part, *expected))], "relevant documents in the index"
+        batches = {str(begin): wanted[begin : begin + BATCH] for begin in range(0, len(wanted), BATCH)}
+        lookups = {name: self.index.make_lookup(batch) for name, batch in batches.items()}
+        for name, answer in self._fetch_all(lookups, "documents", what).items():
             try:
-                there = set(self.index.read_ids(self._fetch_recorded(self.index.make_lookup(batch), "documents")))
-            except (AttemptError, LookupError, TypeError, AttributeError) as error:
-                self.note("relevant documents in the index", str(error))
+                there = set(self.index.read_ids(answer))
+            except (LookupError, TypeError, AttributeError) as error:
+                self.note(what, str(error))
                 return
-            yield from (document for document in batch if document not in there)
+            yield from (document for document in batches[name] if document not in there)
 
-    def _fetch_recorded(self, request: IndexRequest, when: str) -> Any:
+    def _fetch_all(self, requests: Mapping[str, IndexRequest], when: str, what: str) -> dict[str, Any]:
+        """The answers by name, of several requests at a time; the first reason why one has none becomes a note."""
+        answers: dict[str, Any] = {}
+        failures: dict[str, str] = {}
+        asked = [*requests.items()]
+        first = self._asked
+        self._asked += len(asked)
+
+        def ask(number: int) -> None:
+            name, request = asked[number]
+            try:
+                answers[name] = self._fetch_recorded(first + number, request, when)
+            except (AttemptError, LookupError) as error:
+                failures[name] = str(error)
+
+        limit = 2 * self.options.timeout  # the client keeps to the timeout itself
+        outcomes = make_calls(ask, len(asked), self.options.concurrency, limit, SILENT)
+        if outcomes and (error := outcomes[-1].error):
+            raise error
+        for name, _ in asked:
+            if name not in answers:
+                self.note(what, failures.get(name, f"no answer in {limit:g}s"))
+        return {name: answers[name] for name, _ in asked if name in answers}
+
+    def _fetch_recorded(self, place: int, request: IndexRequest, when: str) -> Any:
         """The answer, recorded or from the system."""
         sent = {"method": "GET" if request.body is None else "POST", "url": request.url, "json": request.body}
-        self._asked += 1
         if self.recording is not None:
-            return self.recording.answer((self._asked, 0), {**sent, "when": when}, lambda: self._fetch(request)).answer
+            return self.recording.answer((place, 0), {**sent, "when": when}, lambda: self._fetch(request)).answer
         if os.environ.get(OFFLINE):
             raise LookupError(f"{OFFLINE} is set")
         return self._fetch(request).answer
@@ -135,7 +152,7 @@ class IndexFetcher:
     def _fetch(self, request: IndexRequest) -> TimedAnswer:
         method, body = ("GET", None) if request.body is None else ("POST", json.dumps(request.body).encode())
         try:
-            return self.client.fetch_json(method, request.url, body, self.headers, self.timeout)
+            return self.client.fetch_json(method, request.url, body, self.headers, self.options.timeout)
         except AttemptError as error:
             raise AttemptError(f"{method} {urlsplit(request.url).path}: {error.complaint}") from error.__cause__
 
