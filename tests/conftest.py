@@ -103,6 +103,7 @@ def frozen():
     """Modules and tests stay until the end; searches for garbage, which begin here, skip them."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000)  # the runs of tests make much that is soon garbage, and searches find it as well later
     gc.enable()
 
 

@@ -1,6 +1,14 @@
 """Write the files of a suite (rankings, judgments, queries, the suite itself), and run it in this process."""
 
 from pytest_ireval import load_suite, run_gate
+from pytest_ireval.clock import read_clock, read_date
+from pytest_ireval.gate.acceptance import propose_baseline
+from pytest_ireval.gate.run import gate_suite, make_plan
+from pytest_ireval.gate.run_context import RunContext
+from pytest_ireval.plugins.manager import installed_registry
+from pytest_ireval.pytest_plugin.baseline_update import BaselineUpdate
+from pytest_ireval.pytest_plugin.planned_suite import SuiteEvaluation, plan_suite
+from pytest_ireval.suite.loading import load_suites
 
 
 def write_rankings(path, rankings):
@@ -42,6 +50,22 @@ def write_suite(folder, *rules, **keys):
 def run_suite(folder, *rules, **keys):
     """Write a suite, and return the result of its gate."""
     return run_gate(load_suite(write_suite(folder, *rules, **keys)))
+
+
+def accept_suites(path, reason="", *, force=False):
+    """Write the baselines of a file of suites as a whole run of pytest that accepts them does, without pytest.
+
+    Without a reason these are first baselines.
+    """
+    registry, update = installed_registry(), BaselineUpdate(bool(reason), not reason, reason, force)
+    for suite in load_suites(path, registry):
+        plan = make_plan(suite, registry)
+        gated = gate_suite(suite, registry, plan, RunContext(read_date()))
+        planned = plan_suite(suite, plan.checks, affected_by="")
+        planned.selected += planned.checks
+        evaluation = SuiteEvaluation(gated.result, propose_baseline(gated.inputs, gated.scores))
+        update.accept_suite(planned, evaluation, planned.checks, read_clock())
+        assert suite.name in update.written, (*update.problems, *update.messages)
 
 
 def outcomes_by_id(result):

@@ -8,7 +8,7 @@ import pytest
 from branches import Branch
 from git_repository import isolate_git
 from monorepo import Monorepo, set_environment
-from suite_files import write_judgments, write_queries, write_rankings
+from suite_files import accept_suites, write_judgments, write_queries, write_rankings
 from town import Town
 
 from pytest_ireval import load_suite, run_gate
@@ -65,9 +65,9 @@ class Shop:
             self.suite = self.suite.replace(old, new)
         self.write()
 
-    def gate(self):
+    def gate(self, **options):
         """Run the gate in this process, without pytest: all that a test needs which asks for outcomes alone."""
-        self.checked = {"suites": [to_plain(run_gate(load_suite(self.path / "shop.ireval.yaml")))]}
+        self.checked = {"suites": [to_plain(run_gate(load_suite(self.path / "shop.ireval.yaml"), **options))]}
 
     def run(self, *arguments):
         """``pytest --ireval`` in the folder."""
@@ -77,10 +77,13 @@ class Shop:
     def accept(self):
         """The first baseline; the same files were accepted once, and what that made of them is copied."""
         before = tuple((path.name, path.read_bytes()) for path in sorted(self.path.iterdir()) if path.is_file())
-        if any(path.is_dir() for path in self.path.iterdir()) or any(name.endswith(".py") for name, _ in before):
-            self._accept()  # a repository, or code, may make something else of the same files
-            return
-        self.once(before, self._accept)
+        if any(name.endswith(".py") for name, _ in before):  # code may make something else of the same files
+            result = self.run("--ireval-update-new")
+            assert result.ret == 0, result.stdout.str()
+        elif any(path.is_dir() for path in self.path.iterdir()):  # so may a repository
+            self._accept()
+        else:
+            self.once(before, self._accept)
 
     def once(self, key, make):
         """Change the folder; from the second time on what came of it is copied."""
@@ -93,8 +96,8 @@ class Shop:
             shutil.copytree(known, self.path, symlinks=True, dirs_exist_ok=True)
 
     def _accept(self):
-        result = self.run("--ireval-update-new")
-        assert result.ret == 0, result.stdout.str()
+        self.checked = None
+        accept_suites(self.path / "shop.ireval.yaml")
 
     def results(self):
         """Those of the last run, as ``results.json`` has them."""

@@ -289,6 +289,7 @@ def test_a_suite_that_is_named_twice_is_evaluated_once(accepted_shop):
 
 
 def test_a_folder_that_the_run_creates_is_ignored_by_git(accepted_shop):
+    accepted_shop.run()
     (accepted_shop.path / "mine").mkdir()
     accepted_shop.run("--ireval-report", "mine")
 

@@ -41,6 +41,7 @@ def clean(result):
 
 def test_results_that_cannot_be_replaced_are_removed_so_that_nobody_reads_a_stale_green(shop, monkeypatch):
     shop.accept()
+    shop.run()
     assert shop.results()["verdict"] == "pass"
     from pytest_ireval.clock import read_clock
     from pytest_ireval.pytest_plugin import report_files
@@ -165,6 +166,7 @@ def test_line_ends_of_windows_and_byte_order_marks_in_every_file(shop, run):
 @posix
 def test_every_file_and_folder_is_a_link(shop, run, tmp_path_factory):
     shop.accept()
+    shop.run()
     real = tmp_path_factory.mktemp("real")
     for name in (*FILES, "baselines", "ireval-report"):
         (shop.path / name).rename(real / name)

@@ -20,7 +20,6 @@ def ids_of(result):
 
 
 def test_collecting_alone_lists_every_id_and_evaluates_nothing(accepted_shop):
-    (accepted_shop.path / "ireval-report/results.json").unlink()
     (accepted_shop.path / "judgments.txt").unlink()
     (accepted_shop.path / "judgments.txt").write_text("nothing of use\n")
 

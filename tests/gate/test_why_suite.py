@@ -129,6 +129,7 @@ def test_a_setting_that_a_variable_changed_is_said(shop, ireval, monkeypatch):
     shop.pytester.chdir()
     shop.change(("depth: 10", "depth: ${SHOP_DEPTH:-10}"))
     shop.accept()
+    shop.run()
     monkeypatch.setenv("SHOP_DEPTH", "12")
 
     assert explain(ireval)[1].startswith(f"{ASKED}; a variable that the suite file names changed since the run of 20")
