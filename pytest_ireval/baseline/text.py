@@ -32,6 +32,7 @@ from pytest_ireval.repositories.git import is_pointer
 FORMAT = 1
 LARGEST = 4 << 30
 """Bytes after unpacking; text that unpacks to more was made to fill the memory."""
+LINES_AT_ONCE = 100
 GZIP = b"\x1f\x8b"
 BY_METRIC = ("figures", "spreads", "steps")
 """The fields of an acceptance that are mappings, written last."""
@@ -160,11 +161,17 @@ def decode_baseline(data: bytes, origin: str) -> Baseline:
     """The baseline in the content of a file, or Damage; ``origin`` is the name of its rankings."""
     text = unpack(data).replace(b"\r\n", b"\n")  # git adds carriage returns on Windows; those of ids are escaped
     _check_digest(text)
-    lines = islice(io.BytesIO(text), 1, None)
     try:
-        return _decode_lines((json.loads(line.decode()) for line in lines), origin)
+        return _decode_lines(_parse_lines(text), origin)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, SourceError) as error:
         raise Damage(f"is not a baseline: {type(error).__name__}: {error}") from None
+
+
+def _parse_lines(text: bytes) -> Iterator[dict[str, Any]]:
+    """The objects behind the first line. Many are parsed by one call: a call for each takes half as long again."""
+    lines = islice(io.BytesIO(text), 1, None)
+    while some := b",".join(islice(lines, LINES_AT_ONCE)):
+        yield from json.loads(f"[{some.decode()}]")
 
 
 def _check_digest(text: bytes) -> None:

@@ -286,19 +286,19 @@ def _collect_table(file: InputFile, rows: Iterator[Row], *, short_rows: bool = F
     if repeated is not None:
         raise InputError(Problem(f"two columns are named {repeated!r}", place=f"{file.name}:{first}"))
     lines: list[int] = []
-    columns: list[list[str]] = [[] for _ in names]
+    table: list[list[str]] = []
     mistakes = Mistakes()
     for number, found in rows:
-        cells = found + [""] * (len(names) - len(found) if short_rows else 0)
+        cells = found + [""] * (len(names) - len(found)) if short_rows else found
         if len(cells) != len(names):
             complaint = f"has {format_count(len(cells), 'cell')}, not {len(names)}"
             mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=f"columns: {_list_names(names)}"))
             continue
         lines.append(number)
-        for column, cell in zip(columns, cells, strict=True):
-            column.append(cell)
+        table.append(cells)
     mistakes.refuse()
-    return Table(dict(zip(names, columns, strict=True)), file.name, place_by_line(file.name, lines))
+    columns = {name: [cells[at] for cells in table] for at, name in enumerate(names)}
+    return Table(columns, file.name, place_by_line(file.name, lines))
 
 
 def read_beir_queries(file: InputFile) -> Table:
