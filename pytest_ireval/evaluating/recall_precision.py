@@ -36,16 +36,24 @@ def find_relevant(judged: JudgedRankings, rel: float) -> RelevantFound:
 
 def interpolate_precision(found: RelevantFound) -> Floats:
     """A row for each query: the best precision at recall 0, 0.1 … 1 or any higher one; 0 where it is never reached."""
-    precision = np.append(found.so_far / found.rank, 0.0)
+    best = _find_best_precision(found)
     begin, end = found.first[:-1], found.first[1:]
     levels = np.zeros((begin.size, len(LEVELS)))
     for column, level in enumerate(LEVELS):
         needed = np.maximum(np.ceil(level * found.relevant - ALMOST).astype(np.int64), 1)
         reached = np.flatnonzero(begin + needed <= end)
-        if reached.size:
-            bounds = np.column_stack((begin + needed - 1, end))[reached].ravel()
-            levels[reached, column] = np.maximum.reduceat(precision, bounds)[::2]
+        levels[reached, column] = best[(begin + needed - 1)[reached]]
     return levels
+
+
+def _find_best_precision(found: RelevantFound) -> Floats:
+    """At each document, the best precision at it or at a later one of its query; from the last ones up."""
+    best: Floats = found.so_far / found.rank
+    begin, row = found.first[:-1], found.first[1:] - 1
+    while (above := row > begin).any():
+        begin, row = begin[above], row[above] - 1
+        best[row] = np.maximum(best[row], best[row + 1])
+    return best
 
 
 def compute_r_precision(found: RelevantFound) -> Floats:
