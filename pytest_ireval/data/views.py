@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections import ChainMap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -342,17 +342,35 @@ def make_template(judged: JudgedRankings, found: OpenDocuments, ranks: Integers)
     )
 
 
-def apply_labels(made: Template, labels: Labellings, scale: Floats, *, documents: bool) -> JudgedRankings:
-    """A query for each labelling, judged on a ``scale`` of grades; with all listed ``documents`` if asked."""
+def label_sides(
+    now: Template, before: Template, labels: Labellings, scale: Floats, *, documents: bool
+) -> tuple[JudgedRankings, JudgedRankings]:
+    """Both sides with a query for each labelling, judged on a ``scale`` of grades.
+
+    They have all listed ``documents`` if asked, and share the best order of the judged documents.
+    """
+    ideal, memory = _label_ideal(now.judged, labels, scale), dict[Hashable, Any]()
+    ours, theirs = (_apply_labels(side, labels, scale, ideal, memory, documents=documents) for side in (now, before))
+    return ours, theirs
+
+
+def _apply_labels(
+    made: Template,
+    labels: Labellings,
+    scale: Floats,
+    ideal: Ideal,
+    memory_of_ideal: dict[Hashable, Any],
+    *,
+    documents: bool,
+) -> JudgedRankings:
     judged, query = made.judged, labels.query
-    names = np.array(judged.queries, object)[query] if query.size else np.zeros(0, object)
     return replace(
         judged,
-        queries=tuple(names.tolist()),
+        queries=tuple(map(judged.queries.__getitem__, query.tolist())),
         retrieved=judged.retrieved[query],
         present=judged.present[query],
         hits=_label_hits(made, labels, scale),
-        ideal=_label_ideal(judged, labels, scale),
+        ideal=ideal,
         documents=_label_documents(made, labels, scale) if documents else None,
         judgments=None,
         subtopics=None,
@@ -361,7 +379,7 @@ def apply_labels(made: Template, labels: Labellings, scale: Floats, *, documents
         timings=None,
         reference=None,
         _memory={},
-        _memory_of_ideal={},
+        _memory_of_ideal=memory_of_ideal,
     )
 
 

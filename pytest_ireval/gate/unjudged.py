@@ -19,10 +19,10 @@ from pytest_ireval.data.views import (
     Labellings,
     OpenDocuments,
     Template,
-    apply_labels,
     condensed,
     count_labelled_rows,
     find_open_documents,
+    label_sides,
     make_template,
     require_documents,
     select_queries,
@@ -68,8 +68,7 @@ class _Pair(NamedTuple):
     def values(self, labels: Labellings) -> tuple[Floats, Floats]:
         """The metric's values of both sides under these labels."""
         documents = bool(self.metric.needs & WITH_DOCUMENTS)
-        now, before = (apply_labels(side, labels, self.scale, documents=documents) for side in (self.now, self.before))
-        before = replace(before, ideal=now.ideal, _memory_of_ideal=now._memory_of_ideal)
+        now, before = label_sides(self.now, self.before, labels, self.scale, documents=documents)
         return self._score(now), self._score(before)
 
     def as_it_is(self) -> tuple[Floats, Floats]:
@@ -286,11 +285,8 @@ def _find_judged_documents(pair: _Pair, place: Integers) -> JudgedPeers:
     relevant_from = float(pair.scale[-1]) if lowest is None else lowest
     found = []
     for side in (pair.now.judged, pair.before.judged):
-        documents = require_documents(side)
-        query = np.repeat(np.arange(side.count), np.diff(documents.first))
-        rank = np.arange(query.size) - documents.first[query] + 1
-        rows = np.flatnonzero(~np.isnan(documents.grade) & np.isin(rank, ranks))
-        found.append((place[query[rows]], rank[rows], documents.grade[rows] >= relevant_from))
+        hits = side.hits.at(np.isin(side.hits.rank, ranks))
+        found.append((place[hits.query], hits.rank, hits.grade >= relevant_from))
     return JudgedPeers(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
 
