@@ -1,6 +1,8 @@
 """Write the files of a suite (rankings, judgments, queries, the suite itself), and run it in this process."""
 
-from pytest_ireval import load_suite, run_gate
+import pytest
+
+from pytest_ireval import load_registry, load_suite, run_gate
 from pytest_ireval.clock import read_clock, read_date
 from pytest_ireval.gate.acceptance import propose_baseline
 from pytest_ireval.gate.run import gate_suite, make_plan
@@ -52,12 +54,21 @@ def run_suite(folder, *rules, **keys):
     return run_gate(load_suite(write_suite(folder, *rules, **keys)))
 
 
+def find_registry(path):
+    """The registry of a suite, which a conftest.py beside it makes larger."""
+    if not (path.parent / "conftest.py").exists():
+        return installed_registry()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.dont_write_bytecode", True)  # it may be written anew within the second of its bytecode
+        return load_registry(path)
+
+
 def accept_suites(path, reason="", *, force=False):
     """Write the baselines of a file of suites as a whole run of pytest that accepts them does, without pytest.
 
-    Without a reason these are first baselines.
+    Without a reason only first baselines are written.
     """
-    registry, update = installed_registry(), BaselineUpdate(bool(reason), not reason, reason, force)
+    registry, update = find_registry(path), BaselineUpdate(bool(reason), not reason, reason, force)
     for suite in load_suites(path, registry):
         plan = make_plan(suite, registry)
         gated = gate_suite(suite, registry, plan, RunContext(read_date()))

@@ -44,22 +44,25 @@ class Branch:
             self.shop.rankings[query] = [f"{query}-{end}" for end in ends.split()]
         self.shop.write()
 
-    def accept(self, *more, **lists):
+    def accept(self, *, force=False, **lists):
         """Rank otherwise, accept and commit that."""
         self.rank(**lists)
         self.accepted = self.commit("another ranking")[:7]
-        result = self.shop.run("--ireval-update", "--ireval-reason", REASON, *more)
-        assert self.shop.results()["accepted"], result.stdout.str()
+        self.shop.update(REASON, force=force)
         self.commit("accepted")
 
     def run(self, *arguments, base="main"):
         return self.shop.run("--ireval-base", base, *arguments)
 
+    def gate(self, **options):
+        """The outcome of the check, without pytest."""
+        self.shop.gate(base="main", **options)
+        return self.shop.outcome(LOWERING)
+
     def outcome(self, *arguments, base="main"):
-        """Of the check, as a mapping."""
+        """The outcome of the check in a run of pytest."""
         self.said = self.run(*arguments, base=base)
-        (suite,) = self.shop.results()["suites"]
-        return {each["id"]: each for each in suite["outcomes"]}[LOWERING]
+        return self.shop.outcome(LOWERING)
 
 
 WORSE = {"q10": "n1 n2 n3"}

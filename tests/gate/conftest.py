@@ -8,7 +8,7 @@ import pytest
 from branches import Branch
 from git_repository import isolate_git
 from monorepo import Monorepo, set_environment
-from suite_files import accept_suites, write_judgments, write_queries, write_rankings
+from suite_files import accept_suites, find_registry, write_judgments, write_queries, write_rankings
 from town import Town
 
 from pytest_ireval import load_suite, run_gate
@@ -65,25 +65,31 @@ class Shop:
             self.suite = self.suite.replace(old, new)
         self.write()
 
-    def gate(self, **options):
-        """Run the gate in this process, without pytest: all that a test needs which asks for outcomes alone."""
-        self.checked = {"suites": [to_plain(run_gate(load_suite(self.path / "shop.ireval.yaml"), **options))]}
+    def gate(self, folder=None, **options):
+        """The result of the gate in this process, without pytest: all that a test needs which asks for outcomes."""
+        path = (folder or self.path) / "shop.ireval.yaml"
+        registry = find_registry(path)
+        result = run_gate(load_suite(path, registry), registry=registry, **options)
+        self.checked = {"suites": [to_plain(result)]}
+        return result
 
     def run(self, *arguments):
         """``pytest --ireval`` in the folder."""
         self.checked = None
         return self.pytester.runpytest("--ireval", "-p", "no:cacheprovider", *arguments)
 
+    def update(self, reason, *, force=False):
+        """Accept what the suite measures now, without pytest."""
+        self.checked = None
+        accept_suites(self.path / "shop.ireval.yaml", reason, force=force)
+
     def accept(self):
         """The first baseline; the same files were accepted once, and what that made of them is copied."""
         before = tuple((path.name, path.read_bytes()) for path in sorted(self.path.iterdir()) if path.is_file())
-        if any(name.endswith(".py") for name, _ in before):  # code may make something else of the same files
-            result = self.run("--ireval-update-new")
-            assert result.ret == 0, result.stdout.str()
-        elif any(path.is_dir() for path in self.path.iterdir()):  # so may a repository
-            self._accept()
+        if any(path.is_dir() for path in self.path.iterdir()) or any(name.endswith(".py") for name, _ in before):
+            self.update("")  # a repository, or code, may make something else of the same files
         else:
-            self.once(before, self._accept)
+            self.once(before, lambda: self.update(""))
 
     def once(self, key, make):
         """Change the folder; from the second time on what came of it is copied."""
@@ -94,10 +100,6 @@ class Shop:
             shutil.copytree(self.path, known, symlinks=True)
         else:
             shutil.copytree(known, self.path, symlinks=True, dirs_exist_ok=True)
-
-    def _accept(self):
-        self.checked = None
-        accept_suites(self.path / "shop.ireval.yaml")
 
     def results(self):
         """Those of the last run, as ``results.json`` has them."""

@@ -57,7 +57,7 @@ def test_a_red_comparison_is_accepted_with_a_reason_and_only_then_called_accepte
         "pass",
         "pass",
     )
-    assert changed_shop.run().ret == 0
+    assert changed_shop.gate().verdict == "pass"
 
 
 def test_a_red_threshold_stands_in_the_way_unless_forced(changed_shop):
@@ -271,7 +271,7 @@ def test_a_damaged_baseline_is_an_error_of_comparisons_and_overwritten_by_force_
     assert b'"forced": true' in shop.baseline_files()["shop.baseline"]
     assert (LOST in forced.outlines) is (known == 1)
     assert len(shop.baseline().acceptances) == known
-    assert shop.run().ret == 0
+    assert shop.gate().verdict == "pass"
 
 
 @pytest.fixture
@@ -371,7 +371,7 @@ def test_a_baseline_is_packed_where_the_suite_asks_for_it(shop, ireval, monkeypa
 
     assert sorted(shop.baseline_files()) == ["shop.anchor.baseline.gz", "shop.baseline.gz"]
     assert [each.reason for each in shop.baseline().acceptances] == ["", "packed"]
-    assert shop.run().ret == 0
+    assert shop.gate().verdict == "pass"
 
 
 def test_the_commands_of_a_red_run_have_its_variables_but_no_secret(changed_shop, monkeypatch):

@@ -189,7 +189,7 @@ def test_a_branch_lowers_no_anchor(branch, ireval, monkeypatch):
     pin_on(branch, ireval, monkeypatch)
     branch.git("checkout", "--quiet", "-B", "main")
     branch.git("checkout", "--quiet", "-B", "work")
-    branch.accept("--ireval-force", q10="n1 n2 n3", q09="n1 n2 n3", q08="n1 n2 n3")
+    branch.accept(force=True, q10="n1 n2 n3", q09="n1 n2 n3", q08="n1 n2 n3")
     ireval("baseline", "anchor", "shop.ireval.yaml", "--reason", "worse")
     branch.commit("pinned")
 

@@ -82,7 +82,7 @@ def test_a_damaged_baseline_of_the_base_is_an_error(branch, file, damage, said):
     path.write_bytes(good)
     branch.accept(**WORSE)
 
-    found = branch.outcome()
+    found = branch.gate()
 
     assert found["verdict"] == "error"
     assert found["headline"].startswith(f"{base}:baselines/{file}")
@@ -102,7 +102,7 @@ def test_a_pointer_of_git_lfs_is_no_content_unless_git_lfs_brings_it(branch, mon
     (branch.path / "baselines/shop.baseline").write_bytes(good)
     branch.accept(**WORSE)
 
-    found = branch.outcome()
+    found = branch.gate()
 
     here.stdout.fnmatch_lines(
         ["*baselines/shop.baseline: is a pointer of Git LFS, and not the content*", "*run git lfs pull to download it"]
@@ -119,7 +119,7 @@ def test_a_pointer_of_git_lfs_is_no_content_unless_git_lfs_brings_it(branch, mon
     (programs / "git-lfs").write_text(f'#!/bin/sh\n[ "$1" = smudge ] && cat > /dev/null && cat {programs}/kept\n')
     (programs / "git-lfs").chmod(0o755)
     monkeypatch.setenv("PATH", str(programs), prepend=":")
-    assert branch.outcome(*FAILS)["verdict"] == "fail"
+    assert branch.gate(lowering_fails=True)["verdict"] == "fail"
 
 
 def test_a_baseline_that_held_too_little_is_an_error_that_says_what_differs(branch):
@@ -127,16 +127,16 @@ def test_a_baseline_that_held_too_little_is_an_error_that_says_what_differs(bran
     branch.shop.change(("depth: 10", "depth: 3"), ("nDCG@10", "nDCG@3"))
     text = branch.shop.suite.replace("nDCG@10", "nDCG@3")
     branch.shop.suite = text
-    branch.accept("--ireval-force")
+    branch.accept(force=True)
     base = branch.git("rev-parse", "--short=7", "HEAD")
     branch.git("checkout", "--quiet", "-B", "change")
     branch.shop.suite = text.replace("depth: 3", "depth: 10")
     branch.accept(**WORSE)
-    deep_enough = branch.outcome(*FAILS)
+    deep_enough = branch.gate(lowering_fails=True)
     branch.shop.suite = branch.shop.suite.replace("nDCG@3", "nDCG@10")
     branch.shop.write()
 
-    found = branch.outcome()
+    found = branch.gate()
 
     assert deep_enough["verdict"] == "fail"
     assert found["verdict"] == "error"

@@ -45,7 +45,7 @@ def test_with_the_aliases_all_is_well(shop):
     )
     shop.change(("judgments: judgments.txt", "judgments: judgments.txt\ndocuments: {aliases: ids.tsv}"))
 
-    assert shop.run().ret == 0
+    assert shop.gate().verdict == "pass"
 
 
 def test_a_ranking_that_became_bad_is_a_ranking_that_became_bad(shop):

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from suite_files import run_suite, write_judgments, write_rankings, write_suite
+from suite_files import accept_suites, run_suite, write_judgments, write_rankings, write_suite
 
 from pytest_ireval import SuiteError, load_suite, run_gate
 
@@ -19,17 +19,18 @@ PAGE = Path(__file__).parents[2] / "docs" / "judgments.md"
 
 class Handbook:
     def __init__(self, shop):
-        self.shop, self.path = shop, shop.path
+        self.path = shop.path
         for file in self.path.glob("*"):
             file.unlink()
         write_judgments(self.path / "judgments.txt", {"q1": {"book#0-100": 2, "book#100-200": 1}})
 
-    def run(self, chunks, documents, *arguments):
+    def write(self, chunks, documents):
         write_rankings(self.path / "rankings.txt", {"q1": chunks})
-        write_suite(self.path, *RULES, suite="handbook", documents=documents)
-        self.shop.run(*arguments)
-        (suite,) = self.shop.results()["suites"]
-        return {each["id"].partition("::")[0]: each for each in suite["outcomes"]} | {"suite": suite}
+        return write_suite(self.path, *RULES, suite="handbook", documents=documents)
+
+    def gate(self, chunks, documents):
+        result = run_gate(load_suite(self.write(chunks, documents)))
+        return {outcome.id.partition("::")[0]: outcome for outcome in result.outcomes}
 
 
 @pytest.fixture
@@ -38,22 +39,23 @@ def handbook(shop):
 
 
 def test_other_chunks_of_the_same_passages_are_no_regression_unless_they_cover_too_little(handbook):
-    accepted = handbook.run(PASSAGES, "{spans: 50%}", "--ireval-update-new")
-    found = handbook.run(OVERLAPPING, "{spans: 50%}")
-    less = handbook.run(["book#0-49", "book#100-149"], "{spans: 50%}")
+    accept_suites(handbook.write(PASSAGES, "{spans: 50%}"))
+    accepted = handbook.gate(PASSAGES, "{spans: 50%}")
+    found = handbook.gate(OVERLAPPING, "{spans: 50%}")
+    less = handbook.gate(["book#0-49", "book#100-149"], "{spans: 50%}")
 
-    assert accepted["threshold"]["verdict"] == found["threshold"]["verdict"] == "pass"
-    assert found["no_regression"]["verdict"] == "pass"
-    assert found["no_regression"]["numbers"]["change"] == 0
-    assert less["no_regression"]["verdict"] == "fail"
+    assert accepted["threshold"].verdict == found["threshold"].verdict == "pass"
+    assert found["no_regression"].verdict == "pass"
+    assert found["no_regression"].numbers["change"] == 0
+    assert less["no_regression"].verdict == "fail"
 
-    other = handbook.run(PASSAGES, "{spans: 75%}")["no_regression"]
+    other = handbook.gate(PASSAGES, "{spans: 75%}")["no_regression"]
     said = "the baseline was accepted with spans: 50%, and the suite has spans: 75%"
-    assert (other["verdict"], other["headline"]) == ("error", said)
+    assert (other.verdict, other.headline) == ("error", said)
 
 
 def test_a_chunk_that_must_not_appear_is_found_as_its_passage(handbook):
-    handbook.run(OVERLAPPING, "{spans: 50%}")
+    handbook.write(OVERLAPPING, "{spans: 50%}")
 
     def headline(chunk):
         rule = f"expect: [{{query: q1, never: [{chunk}]}}]"
@@ -66,22 +68,21 @@ def test_a_chunk_that_must_not_appear_is_found_as_its_passage(handbook):
 def test_a_suite_that_judged_chunks_can_move_to_passages(handbook):
     passages = (handbook.path / "judgments.txt").read_text()
     write_judgments(handbook.path / "judgments.txt", {"q1": {"c1": 2, "c2": 1}})
-    handbook.run(["c1", "c2"], "{size: 100}", "--ireval-update-new")
+    accept_suites(handbook.write(["c1", "c2"], "{size: 100}"))
     (handbook.path / "judgments.txt").write_text(passages)
 
-    changed = handbook.run(PASSAGES, "{spans: 50%}")
-    accept = ("--ireval-update", "--ireval-reason", "passages", "--ireval-force")
-    handbook.run(PASSAGES, "{spans: 50%}", *accept)
-    accepted = handbook.run(OVERLAPPING, "{spans: 50%}")
+    changed = handbook.gate(PASSAGES, "{spans: 50%}")
+    accept_suites(handbook.write(PASSAGES, "{spans: 50%}"), "passages", force=True)
+    accepted = handbook.gate(OVERLAPPING, "{spans: 50%}")
 
-    assert changed["no_regression"]["headline"].startswith("the baseline was accepted with no spans, ")
-    assert accepted["no_regression"]["verdict"] == "pass"
+    assert changed["no_regression"].headline.startswith("the baseline was accepted with no spans, ")
+    assert accepted["no_regression"].verdict == "pass"
 
 
 def test_a_ranked_document_without_a_span_is_an_error(handbook):
-    found = handbook.run([*PASSAGES, "book"], "{spans: 50%}")
+    found = handbook.gate([*PASSAGES, "book"], "{spans: 50%}")
 
-    assert found["inputs"]["headline"] == "run: rankings.txt: document 'book' has no span"
+    assert found["inputs"].headline == "run: rankings.txt: document 'book' has no span"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def changed_shop(shop):
     shop.accept()
     shop.rankings["q10"] = ["q10-n1", "q10-d1", "q10-d0"]
     shop.write()
-    shop.run()
+    shop.gate()
     return shop
 
 

@@ -20,8 +20,7 @@ def make_red_shop(shop):
         shop.accept()
         shop.rankings["q02"] = now
         shop.write()
-        shop.result = shop.run()
-        assert shop.result.ret == 1
+        assert shop.gate().verdict == "fail"
         return shop
 
     return make
@@ -41,7 +40,7 @@ def test_it_is_the_document_that_fell_and_not_one_that_rose(make_red_shop):
     shop = make_red_shop(["fair", "good"], ["good", "bad1"])
 
     assert evidence(shop) == ("fair", 1, None)
-    shop.result.stdout.fnmatch_lines(["*document that fell *", '*q02 "words 2" *fair (grade 2) #1 *not in top 10'])
+    shop.run().stdout.fnmatch_lines(["*document that fell *", '*q02 "words 2" *fair (grade 2) #1 *not in top 10'])
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from shop_engine import QUERIES, ShopEngine, list_judgments, make_catalogue
+from suite_files import accept_suites
 
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.baseline.json_trees import name_changes
@@ -66,8 +67,7 @@ def job(pytester, monkeypatch, engine):
         )
 
     def accept(source=None, **options):
-        done = pytest_run("--ireval-update-new", source=source, **options)
-        assert done.ret == 0, done.stdout.str()
+        accept_suites(write(source, **options))
 
     def run(source=None, **options):
         engine.build()

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from git_repository import commit_all, isolate_git, run_git
+from suite_files import accept_suites
 
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.errors import SuiteError
@@ -67,9 +68,8 @@ class Log:
         assert inputs.id == "inputs"
         return others
 
-    def accept(self):
-        result = self.run("--ireval-update-new")
-        assert result.ret == 0, result.stdout.str()
+    def accept(self, reason=""):
+        accept_suites(self.path / "log.ireval.yaml", reason)
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def test_a_branch_that_lowers_its_baseline_is_seen_with_the_fields_of_both(log, 
     run_git(log.path, "checkout", "--quiet", "-b", "change")
     log.filtered = False
     log.write()
-    log.run("--ireval-update", "--ireval-reason", "meant")
+    log.accept("meant")
     for fields in log.fields.values():
         fields["in_stock"] = True  # today everything is in stock
     result = run_gate(load_suite(log.path / "log.ireval.yaml"), base="main", lowering_fails=True)

@@ -1,7 +1,7 @@
 """A rule that needs what the stored baseline lacks is an error of this rule alone, and accepting settles it."""
 
 import pytest
-from branches import FAILS, WORSE
+from branches import WORSE
 
 COMPARED = '  - no_regression: {{metric: "{}", tolerance: 5%}}\n'
 PLUGIN = '''
@@ -79,18 +79,18 @@ def outcomes_by_metric(shop):
 def test_new_rules_alone_are_errors_and_accepting_settles_it(prepared_shop):
     add(prepared_shop, *NEW)
 
-    run = prepared_shop.run()
+    prepared_shop.gate()
     new, others = outcomes_by_metric(prepared_shop)
     accepting = prepared_shop.run("--ireval-update", "--ireval-reason", "new metrics")
-    again = prepared_shop.run()
+    again = prepared_shop.gate()
 
-    assert (run.ret, others) == (1, {"pass"})
+    assert others == {"pass"}
     assert {name: (each["verdict"], each["headline"]) for name, each in new.items()} == {
         name: ("error", f"the baseline holds {lack}, which {name} needs") for name, lack in NEW.items()
     }
     advice = "accept the baseline again: pytest --ireval shop.ireval.yaml --ireval-update"
     assert all(advice in " ".join(each["facts"]) for each in new.values())
-    assert (accepting.ret, again.ret) == (0, 0), accepting.stdout.str()
+    assert (accepting.ret, again.verdict) == (0, "pass"), accepting.stdout.str()
     assert "accepted: shop" in accepting.stdout.str()
     assert set(prepared_shop.verdicts().values()) == {"pass"}
 
@@ -106,20 +106,19 @@ def test_metrics_that_need_nothing_that_is_kept_can_be_compared_at_once(shop):
     (shop.path / "judgments.csv").write_text(
         "query,document,subtopic,grade\n" + "".join(f"{q},{d},{d[-1]},{grade}\n" for q, d, grade in judged)
     )
-    assert shop.run("--ireval-update-new").ret == 0
+    shop.accept()
     with open(shop.path / "shop.ireval.yaml", "a") as suite:
         suite.write("".join(map(COMPARED.format, ["P@5", "RBP(p=0.8)", "sDCG@5", "StRecall@5"])))
 
-    run = shop.run()
+    shop.gate()
 
-    assert run.ret == 0, run.stdout.str()
     assert set(shop.verdicts().values()) == {"pass"}
 
 
 def test_a_source_that_is_asked_more_often_than_the_baseline_was_is_compared(prepared_shop):
     prepared_shop.change(("timings: times.tsv}", "timings: times.tsv, repeat: 3}"))
 
-    assert prepared_shop.run().ret == 0
+    assert prepared_shop.gate().verdict == "pass"
 
 
 def test_a_field_that_only_the_new_metric_reads_is_an_error_of_its_rule(shop):
@@ -128,26 +127,26 @@ def test_a_field_that_only_the_new_metric_reads_is_an_error_of_its_rule(shop):
     shop.accept()
     add(shop, "Sellers@3")
 
-    run = shop.run()
+    shop.gate()
     error = outcomes_by_metric(shop)[0]["Sellers@3"]
 
-    assert (run.ret, error["verdict"]) == (1, "error")
+    assert error["verdict"] == "error"
     assert error["headline"].startswith(
         "the baseline was accepted without Sellers@3, which fails on it: Sellers@3 raised KeyError: 'seller'"
     )
-    assert shop.run("--ireval-update", "--ireval-reason", "new").ret == 0
-    assert shop.run().ret == 0
+    shop.update("new")
+    assert shop.gate().verdict == "pass"
 
 
 def test_a_metric_that_fails_on_the_current_rankings_too_is_not_accepted(prepared_shop):
     (prepared_shop.path / "products.csv").write_text("id,price\nq01-d0,3\n")
     add(prepared_shop, "Sellers@3")
 
-    run = prepared_shop.run()
+    prepared_shop.gate()
     new, others = outcomes_by_metric(prepared_shop)
     accepting = prepared_shop.run("--ireval-update", "--ireval-reason", "new")
 
-    assert (run.ret, accepting.ret) == (1, 1)
+    assert accepting.ret == 1
     assert "Sellers@3: raised KeyError: 'seller'" in new["Sellers@3"]["headline"]
     assert "accept" not in " ".join(new["Sellers@3"]["facts"])
     assert others == {"pass"}
@@ -158,12 +157,12 @@ def test_fields_of_variants_are_those_of_the_document_that_they_are(prepared_sho
         ("documents: {fields: products.csv}", "documents: {fields: products.csv, collapse: {pattern: '(.*-)d'}}"),
         ("  - expect:\n      - {query: q01, document: q01-d0, top: 3}\n", ""),
     )
-    prepared_shop.run("--ireval-update", "--ireval-reason", "groups", "--ireval-force")
+    prepared_shop.update("groups", force=True)
     add(prepared_shop, "Sellers@3")
 
-    assert prepared_shop.run().ret == 1
-    assert prepared_shop.run("--ireval-update", "--ireval-reason", "new").ret == 0
-    assert prepared_shop.run().ret == 0
+    assert prepared_shop.gate().verdict == "error"
+    prepared_shop.update("new")
+    assert prepared_shop.gate().verdict == "pass"
 
 
 def test_an_anchor_that_lacks_data_is_pinned_again_after_a_forced_acceptance(prepared_shop, ireval, monkeypatch):
@@ -173,13 +172,13 @@ def test_an_anchor_that_lacks_data_is_pinned_again_after_a_forced_acceptance(pre
     prepared_shop.suite += '  - no_regression: {metric: "Sellers@3", tolerance: 5%, against: anchor}\n'
     prepared_shop.write()
 
-    assert prepared_shop.run().ret == 1
+    prepared_shop.gate()
     error = outcomes_by_metric(prepared_shop)[0]["Sellers@3"]
     assert error["headline"] == "the anchor holds no fields of documents, which Sellers@3 needs"
     assert "first accept the baseline with --ireval-force" in " ".join(error["facts"])
-    prepared_shop.run("--ireval-update", "--ireval-force", "--ireval-reason", "new")
+    prepared_shop.update("new", force=True)
     assert ireval(*pin).code == 0
-    assert prepared_shop.run().ret == 0
+    assert prepared_shop.gate().verdict == "pass"
 
 
 def test_a_branch_that_brings_such_metrics_lowers_nothing_until_it_lowers_another(branch):
@@ -189,11 +188,11 @@ def test_a_branch_that_brings_such_metrics_lowers_nothing_until_it_lowers_anothe
     branch.git("checkout", "--quiet", "-B", "change")
     add(branch.shop, *NEW)
 
-    not_accepted = branch.outcome(*FAILS)
+    not_accepted = branch.gate(lowering_fails=True)
     branch.accept()
-    accepted = branch.outcome(*FAILS)
+    accepted = branch.gate(lowering_fails=True)
     branch.accept(**WORSE)
-    lowered = branch.outcome(*FAILS)
+    lowered = branch.gate(lowering_fails=True)
 
     for outcome in (not_accepted, accepted):
         assert outcome["verdict"] == "pass"

@@ -1,7 +1,7 @@
 """What a rule compares with must not be the suite itself; with a base, a branch that moves it is found."""
 
 import pytest
-from branches import FAILS, LOWERING
+from branches import LOWERING
 from suite_files import write_rankings
 
 from pytest_ireval import SuiteError, load_suite, run_gate
@@ -41,7 +41,7 @@ def test_a_replaced_file_is_compared_with_that_of_the_base(comparing_branch):
     write_lists(comparing_branch, "rankings.txt", ["q01", "q02"])
     comparing_branch.commit("both are worse")
 
-    red = comparing_branch.outcome(*FAILS)
+    red = comparing_branch.gate(lowering_fails=True)
     warned = comparing_branch.outcome()
 
     said = f"the branch lowers what {NAME} compares with (run: accepted.txt): nDCG@10 1.0000 -> 0.9228 on all"
@@ -166,7 +166,7 @@ def test_an_anchor_that_a_branch_moves_down_is_as_a_lowered_baseline(anchored_br
     kept = {
         path: path.read_bytes() for path in (anchored_branch.path / "baselines").iterdir() if "anchor" not in path.name
     }
-    anchored_branch.accept("--ireval-force", q10="n1 n2 n3")
+    anchored_branch.accept(force=True, q10="n1 n2 n3")
     anchored_branch.pin()
     anchored_branch.commit("both")
     both = say(anchored_branch)
@@ -204,9 +204,9 @@ def test_an_anchor_that_stays_is_not_named_and_one_that_moves_to_something_as_go
 def test_a_rule_that_leaves_the_baseline_for_a_lower_anchor(anchored_branch):
     """The anchor of ``main`` is lower than its baseline, and the branch makes a rule compare with it."""
     anchored_branch.git("checkout", "--quiet", "main")
-    anchored_branch.accept("--ireval-force", q10="n1 n2 n3")
+    anchored_branch.accept(force=True, q10="n1 n2 n3")
     anchored_branch.pin()
-    anchored_branch.accept("--ireval-force", q10="d0 d1 d2 d3")
+    anchored_branch.accept(force=True, q10="d0 d1 d2 d3")
     anchored_branch.git("checkout", "--quiet", "-B", "change")
     anchored_branch.shop.change(("tolerance: 5%}\n", "tolerance: 5%, against: anchor}\n"))
 

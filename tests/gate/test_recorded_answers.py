@@ -9,6 +9,7 @@ import pytest
 from live_server import Server
 
 from pytest_ireval import load_suite, run_gate
+from pytest_ireval.results.suite_result import RecordedAnswers
 
 QUERIES = [f"q{number}" for number in range(1, 7)]
 SUITE = """\
@@ -50,6 +51,10 @@ class Shop:
     def write(self, least="0.5", more="", metric="nDCG@3"):
         text = SUITE.format(url=self.server.url, least=least, more=more, metric=metric)
         (self.path / "shop.ireval.yaml").write_text(text)
+
+    def gate(self):
+        """The result without pytest; with ``IREVAL_OFFLINE`` of recordings."""
+        return run_gate(load_suite(self.path / "shop.ireval.yaml"))
 
     def run(self, *options):
         return self.pytester.runpytest("--ireval", "-p", "no:cacheprovider", *options)
@@ -101,12 +106,12 @@ def test_a_verdict_on_recordings_is_no_word_about_the_system(shop, server, monke
     assert f"failed; {ALL}." in shop.read_summary()
 
 
-def test_a_source_that_is_asked_several_times_has_as_many_answers(shop):
+def test_a_source_that_is_asked_several_times_has_as_many_answers(shop, monkeypatch):
     shop.write(more="  repeat: 2\n")
-    shop.run()
-    shop.run("--ireval-offline")
+    shop.gate()
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
 
-    assert shop.suite()["recorded"] == {"count": 12, "date": "2026-11-18"}
+    assert shop.gate().recorded == RecordedAnswers(12, "2026-11-18")
 
 
 LOGIN = "  headers: {Authorization: 'ApiKey ${SEARCH_KEY}'}\n"
@@ -119,7 +124,7 @@ def job(shop, server, monkeypatch):
     monkeypatch.setenv("SEARCH_KEY", "the-key-of-the-shop")
     text = SUITE.format(url="${ENGINE_URL}", least="0.5", more=LOGIN, metric="nDCG@3")
     (shop.path / "shop.ireval.yaml").write_text(text)
-    assert shop.run().ret == 0
+    assert shop.gate().verdict == "pass"
     for name in ("ENGINE_URL", "SEARCH_KEY"):
         monkeypatch.delenv(name)
     return shop
@@ -137,19 +142,23 @@ def test_a_replay_needs_no_address_and_no_login(job, monkeypatch, variables):
     for name, text in variables.items():
         monkeypatch.setenv(name, text)
 
-    assert job.run("--ireval-offline").ret == 0
-    assert job.suite()["recorded"]["count"] == 6
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+    result = job.gate()
+    assert (result.verdict, result.recorded.count) == ("pass", 6)
 
 
 def test_a_recording_of_the_default_address_is_that_of_any_address(job, server, monkeypatch):
     path = job.path / "shop.ireval.yaml"
     path.write_text(path.read_text().replace("${ENGINE_URL}", "${ENGINE_URL:-" + server.url + "}"))
-    assert job.run("--ireval-offline").ret == 1  # a suite with another address has another recording
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+    assert job.gate().verdict == "error"  # a suite with another address has another recording
+    monkeypatch.delenv("IREVAL_OFFLINE")
     monkeypatch.setenv("SEARCH_KEY", "the-key-of-the-shop")
-    assert job.run().ret == 0
+    assert job.gate().verdict == "pass"
     monkeypatch.setenv("ENGINE_URL", "http://search.example")
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
 
-    assert job.run("--ireval-offline").ret == 0
+    assert job.gate().verdict == "pass"
 
 
 def test_a_replay_needs_variables_that_may_change_the_answers(job):
@@ -180,7 +189,7 @@ def test_a_failed_connection_names_the_host(job, server, monkeypatch):
     ):
         monkeypatch.setenv("ENGINE_URL", address)
 
-        said = job.run().stdout.str()
+        said = job.gate().error
 
         assert f"GET {shown}/search: the connection failed: Connection refused" in said
         assert not any(secret in said for secret in ("a-token", "a-password", "the-key"))
@@ -192,7 +201,7 @@ def judge_here():
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_runs_that_record_at_once_leave_one_whole_recording(shop, server):
+def test_runs_that_record_at_once_leave_one_whole_recording(shop, server, monkeypatch):
     every_run_has_asked = threading.Barrier(3)
     good = server.respond
 
@@ -212,5 +221,6 @@ def test_runs_that_record_at_once_leave_one_whole_recording(shop, server):
 
     assert [job.exitcode for job in jobs] == [0, 0, 0]
     assert [path.suffix for path in (shop.path / "answers").iterdir()] == [".gz"]
-    assert shop.run("--ireval-offline").ret == 0
-    assert shop.suite()["recorded"]["count"] == 6
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+    result = shop.gate()
+    assert (result.verdict, result.recorded.count) == ("pass", 6)

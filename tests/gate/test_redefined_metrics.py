@@ -66,13 +66,13 @@ def test_code_that_gives_the_accepted_rankings_another_value_is_an_error_of_the_
 
     assert odd.run(*UPDATE).ret == OK
     assert odd.results()["accepted"] == ["shop"]
-    assert odd.run().ret == OK
+    assert odd.gate().verdict == "pass"
 
 
 def test_another_direction_changes_no_value_and_is_found_as_well(odd):
     redefine(odd, 'direction="higher"', 'direction="lower"')
 
-    assert odd.run().ret == RED
+    odd.gate()
     assert list_red_ids(odd) == OF_ODD
     assert odd.outcome("no_regression::Odd.all")["headline"] == (
         "Odd is defined as: lower is better, 0 to 1, mean of each query; when the baseline was accepted it was: "
@@ -85,7 +85,7 @@ def test_judgments_that_change_with_the_code_do_not_hide_it(odd):
     odd.write()
     redefine(odd, "return 0.5 if", "return 1.0 if")
 
-    assert odd.run().ret == RED
+    odd.gate()
     assert odd.outcome("no_regression::Odd.all")["headline"].endswith("(q01: 0.5 -> 1, and 8 more)")
 
 
@@ -97,7 +97,7 @@ def test_the_anchor_is_of_the_old_definition_too(odd, ireval):
         )
     )
     assert ireval("baseline", "anchor", "shop.ireval.yaml", "--reason", "1.0").code == 0
-    assert odd.run().ret == OK
+    assert odd.gate().verdict == "pass"
     redefine(odd, "return 0.5 if", "return 1.0 if")
 
     assert odd.run().ret == RED
@@ -109,23 +109,21 @@ def test_the_anchor_is_of_the_old_definition_too(odd, ireval):
 # What changes a value without a new definition
 
 
-def green(shop):
-    result = shop.run()
-    assert "error" not in shop.verdicts().values(), result.stdout.str()
-    return result
+def is_green(shop):
+    return shop.gate().verdict == "pass"
 
 
 def test_noise_of_another_platform_is_not_a_definition(odd):
     redefine(odd, "return 0.5 if", "return 0.5 * (1 + 1e-9) if")
 
-    assert green(odd).ret == OK
+    assert is_green(odd)
 
 
 def test_a_declared_version_is_told_as_such(odd):
     redefine(odd, "return 0.5 if", "return 1.0 if")
     redefine(odd, 'name="Odd"', 'name="Odd", version=2')
 
-    odd.run()
+    odd.gate()
 
     assert odd.outcome("no_regression::Odd.all")["headline"].startswith("Odd is version 2 of conftest.py now")
     assert odd.verdicts()["threshold::Odd.enough"] == "pass"
@@ -135,7 +133,7 @@ def test_a_metric_that_is_not_repeatable_has_other_values_each_time(odd):
     redefine(odd, 'name="Odd"', 'name="Odd", repeatable=False')
     redefine(odd, "return 0.5 if", "return 1.0 if")
 
-    assert green(odd).ret == OK
+    assert is_green(odd)
 
 
 def _raise_the_top_grade(shop):
@@ -202,12 +200,12 @@ def test_a_waiver_that_ended_after_an_acceptance_is_no_definition_either(odd):
     odd.judgments["q03"]["q03-d0"] = 2  # Odd of q03 was 0.5, and is 1 from now on
     odd.rankings["q04"].reverse()
     odd.write()
-    assert odd.run("--ireval-update", "--ireval-reason", "x").ret == OK
+    odd.update("x")
     assert odd.baseline().waived == ("q03",)
 
     odd.change((waiver, ""))
 
-    assert green(odd).ret == OK
+    assert is_green(odd)
 
 
 def test_a_metric_of_sessions_counts_other_queries_after_a_waiver(shop):
@@ -219,15 +217,15 @@ def test_a_metric_of_sessions_counts_other_queries_after_a_waiver(shop):
     shop.suite = shop.suite.replace(shop.suite.partition("rules:\n")[2], rule).replace("weight: searches\n", "")
     text = shop.suite.replace("metrics: [nDCG@10, P@3]", "metrics: [SessionDCG@3]")
     (shop.path / "shop.ireval.yaml").write_text(text)
-    assert shop.run("--ireval-update-new").ret == OK
+    shop.accept()
     waiver = "waive:\n  - {query: q03, until: 2099-01-01, reason: x}\n"
 
     (shop.path / "shop.ireval.yaml").write_text(text + waiver)
 
-    green(shop)
-    assert shop.run("--ireval-update", "--ireval-reason", "x").ret == OK
+    assert is_green(shop)
+    shop.update("x")
     (shop.path / "shop.ireval.yaml").write_text(text)
-    green(shop)
+    assert is_green(shop)
 
 
 def test_an_age_grows_every_day(shop, monkeypatch):
@@ -243,4 +241,4 @@ def test_an_age_grows_every_day(shop, monkeypatch):
 
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1796000000")
 
-    assert green(shop).ret == OK
+    assert is_green(shop)

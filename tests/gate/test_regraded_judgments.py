@@ -12,7 +12,6 @@ RULES = """\
   - no_regression: {metric: nDCG@10, tolerance: 1%, decide_by: observed}
   - no_regression: {metric: P@3, tolerance: 1%, decide_by: observed}
 """
-UPDATE = ("--ireval-update", "--ireval-reason", "x")
 FITTED = {"d0": 0, "d1": 1, "d2": 2, "d3": 3}
 """Grades under which the reversed list is the best one."""
 
@@ -39,7 +38,7 @@ def regrade(shop, grades, *queries):
 def fit(shop):
     """Break a ranking, and regrade its judgments so that every rule holds."""
     reverse(shop, "q10")
-    assert shop.run().ret == pytest.ExitCode.TESTS_FAILED
+    assert shop.gate().verdict == "fail"
     regrade(shop, FITTED, "q10")
 
 
@@ -81,7 +80,7 @@ def test_a_regrading_that_fits_a_worse_ranking_is_said_with_the_figures_before_a
 
 def test_with_a_base_it_is_red_where_a_lowered_baseline_is(strict):
     fit(strict.shop)
-    assert strict.shop.run(*UPDATE).ret == OK  # in the same commit, so that the stored baseline knows no other grades
+    strict.shop.update("x")  # in the same commit, so that the stored baseline knows no other grades
     strict.commit("fitted")
 
     reported = strict.outcome()
@@ -116,7 +115,7 @@ def test_each_way_to_lower_the_bar_is_found(strict):
     del shop.judgments["q10"]["q10-d0"]
     shop.write()
     assert headline(strict).startswith("1 judgment was regraded in this branch: nDCG@10 changes by ")
-    assert "q10 q10-d0: 3 -> not judged" in strict.outcome()["facts"]
+    assert "q10 q10-d0: 3 -> not judged" in strict.gate()["facts"]
     assert headline(strict).endswith("; the suite is also weaker")
 
 
@@ -149,7 +148,7 @@ def test_a_grade_of_one_subtopic_is_a_judgment_as_well(strict):
     text = strict.shop.suite.replace(RULES, rule).replace("metrics: [nDCG@10, P@3]", "metrics: [StRecall@2]")
     text = text.replace("judgments: judgments.txt", "judgments: {file: judgments.txt, format: trec-diversity}")
     (strict.path / "shop.ireval.yaml").write_text(text)
-    assert strict.shop.run("--ireval-update", "--ireval-force", "--ireval-reason", "x").ret == OK
+    strict.shop.update("x", force=True)
     strict.commit("subtopics")
     strict.git("checkout", "--quiet", "-B", "change")
     write(1)
@@ -187,7 +186,7 @@ def change_what_no_value_depends_on(shop):
 def test_what_lowers_no_bar_stays_green(strict):
     regrade(strict.shop, {"d8": 2}, "q10")
     strict.git("checkout", "--quiet", "main")
-    assert strict.shop.run(*UPDATE).ret == OK
+    strict.shop.update("x")
     strict.commit("one more judgment")
     strict.git("checkout", "--quiet", "-B", "change")
     judgments, rankings = deepcopy((strict.shop.judgments, strict.shop.rankings))

@@ -11,7 +11,7 @@ def rename(branch, *, history):
     branch.shop.change(("suite: shop", "suite: store"))
     if history:
         branch.git("mv", "baselines/shop.baseline", "baselines/store.baseline")
-        branch.accept("--ireval-force", **WORSE)
+        branch.accept(force=True, **WORSE)
         return
     branch.rank(**WORSE)
     result = branch.shop.run("--ireval-update-new")
@@ -91,7 +91,7 @@ def test_a_matrix_that_names_suites_otherwise_is_no_way_around(branch, begins, c
         branch.git("checkout", "--quiet", "main")
         begins(branch)
         branch.git("rm", "-q", "baselines/shop.*")
-        branch.accept("--ireval-force")
+        branch.accept(force=True)
         branch.git("checkout", "--quiet", "-B", "change")
     change(branch)
     branch.rank(**WORSE)

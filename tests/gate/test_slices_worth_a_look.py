@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from suite_files import write_suite
+from suite_files import accept_suites, write_suite
 from town import Town
 
 RULE = "no_regression: {metric: RR@10, tolerance: 50%, where: {segment: head}}"
@@ -17,10 +17,10 @@ def run_changed_town(pytester, monkeypatch):
     def make(ranks, *flags, rules=(RULE,), metrics="[RR@10, P@1]", segments=None):
         town = Town(pytester.path / "town", ranks, segments=segments)
         keys = {"source": "{run: now.txt}", "depth": 10, "queries": "queries.tsv", "metrics": metrics}
-        write_suite(town.folder, *rules, suite="town", **keys)
+        suite = write_suite(town.folder, *rules, suite="town", **keys)
         kept = (town.folder / "now.txt").read_text()
         shutil.copy(town.folder / "before.txt", town.folder / "now.txt")
-        assert pytester.runpytest("--ireval", "town", "--ireval-update-new").ret == 0
+        accept_suites(suite)
         (town.folder / "now.txt").write_text(kept)
         return pytester.runpytest("--ireval", "town", *flags)
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from suite_files import accept_suites
 
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.baseline.reading import read_baseline
@@ -50,11 +51,9 @@ class Log:
         for name, text in files.items():
             (self.path / name).write_text(text)
 
-    def accept(self, suite=SUITE, *options):
+    def accept(self, suite=SUITE, reason=""):
         self.write(suite)
-        result = self.run(*(options or ["--ireval-update-new"]))
-        assert result.ret == 0, result.stdout.str()
-        return result.stdout.str()
+        accept_suites(self.path / "log.ireval.yaml", reason)
 
     def gate(self, suite=SUITE):
         """The outcomes of the rules, by metric."""
@@ -78,7 +77,7 @@ def test_a_waived_query_keeps_its_timings_and_fields(log):
     log.accept()
     log.times |= {"q0": 900, "q1": 9}
     log.gone = {"q0-a", "q0-b"}
-    log.accept(SUITE.replace("rules:", WAIVE), "--ireval-update")
+    log.accept(SUITE.replace("rules:", WAIVE), "waived")
 
     assert log.stored("timings") == {query: [0.01 if query != "q1" else 0.009] for query in QUERIES}
     assert log.stored("fields")["q0-a"] == {"stock": "yes"}
@@ -106,7 +105,7 @@ def test_a_waived_query_keeps_its_documents_under_their_current_names(log):
     (log.path / "aliases.tsv").write_text("old\tnew\n" + "".join(names))
     log.rankings = {query: [each.replace("-", "/") for each in ids] for query, ids in log.rankings.items()}
     log.sign, log.gone = "/", {"q0/a"}
-    log.accept(renamed.replace("rules:", WAIVE), "--ireval-update", "--ireval-reason", "sold out")
+    log.accept(renamed.replace("rules:", WAIVE), "sold out")
 
     assert log.stored("fields")["q0/a"] == {"stock": "no"}  # q1 ranks it, too
     assert "q0-a" not in log.stored("fields")
@@ -121,7 +120,7 @@ def test_data_that_a_waived_query_never_had_cannot_be_kept(log):
 
     refused = log.run("--ireval-update", "--ireval-reason", "new metric").stdout.str()
     assert "waived queries keep what is stored ('q0'), but the baseline holds no timings, which Latency" in refused
-    log.accept(SUITE, "--ireval-update", "--ireval-reason", "new metric")
+    log.accept(SUITE, "new metric")
     assert verdicts(log.gate(SUITE.replace("rules:", WAIVE))) == ["pass", "pass"]
 
 
@@ -195,7 +194,7 @@ def test_sessions_that_vanish_are_an_error_unless_all_their_queries_are_waived(l
         return run_gate(load_suite(log.path / "log.ireval.yaml"))
 
     gate(SESSIONS)
-    assert log.run("--ireval-update-new").ret == 0
+    accept_suites(log.path / "log.ireval.yaml")
     lost = gate([(query, "" if session == "s3" else session, at) for query, session, at in SESSIONS])
 
     assert verdicts(lost) == ["error"]

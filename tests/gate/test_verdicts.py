@@ -83,7 +83,7 @@ def test_the_first_run_is_red_and_holds_the_command_that_accepts(shop):
     )
     accepted = shop.pytester.runpytest("--ireval", "shop.ireval.yaml", "--ireval-update-new")
     assert accepted.ret == 0
-    assert shop.run().ret == 0
+    assert shop.gate().verdict == "pass"
 
 
 def test_an_edited_judgment_is_no_regression_and_is_named(shop):
@@ -148,13 +148,13 @@ def test_without_a_baseline_rules_that_only_warn_warn_and_the_others_are_red(sho
     assert all(outcomes[name]["warning"] and outcomes[name]["missing_baseline"] for name in COMPARING)
 
     shop.change((", at_most: 2, on_fail: warn}", ", at_most: 2}"))
-    assert shop.run().ret == pytest.ExitCode.TESTS_FAILED
+    shop.gate()
     assert [shop.verdicts()[name] for name in COMPARING] == ["pass", "fail"]
 
     accepted = shop.run("--ireval-update-new")
     assert accepted.ret == 0
     accepted.stdout.fnmatch_lines(["*shop: first baseline*"])
-    assert shop.run().ret == 0
+    assert shop.gate().verdict == "pass"
     assert not any(each["warning"] for each in shop.results()["suites"][0]["outcomes"])
 
 
@@ -163,7 +163,7 @@ def test_a_waived_query_does_not_count_until_its_day_and_is_red_from_then_on(sho
     shop.change(("rules:", 'waive:\n  - {query: q10, until: 2027-04-01, reason: "SEARCH-9: feed"}\nrules:'))
     shop.rankings["q10"] = ["q10-n1"]
     shop.write()
-    assert shop.run().ret == 0
+    assert shop.gate().verdict == "pass"
     assert shop.verdicts()["waive::q10"] == "pass"
 
     shop.change(("2027-04-01", "2026-01-01"))
@@ -193,7 +193,7 @@ def test_an_explicitly_empty_ranking_scores_0(shop):
     shop.change(("rankings.txt", "rankings.json"))
     shop.rankings["q10"] = []
     (shop.path / "rankings.json").write_text(json.dumps(shop.rankings))
-    shop.run("--ireval-update-new")
+    shop.gate()
 
     (suite,) = shop.results()["suites"]
     assert suite["counts"]["empty"] == ["q10"]

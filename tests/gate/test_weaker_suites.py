@@ -146,7 +146,7 @@ def test_options_of_evidence(branch):
 
     branch.shop.change(("min_queries: 4", "min_queries: 3, weighted: true"))
     branch.commit("nobody can say in which direction")
-    found = branch.outcome()
+    found = branch.gate()
     assert (found["verdict"], found["warning"]) == ("pass", False)
     assert found["facts"] == ["also changed: no_regression::P_3.all: weighted false -> true"]
 
@@ -163,7 +163,7 @@ def test_it_fails_where_a_lowered_baseline_does_which_comes_first(strict):
 
     strict.accept(**WORSE)
 
-    headline = strict.outcome()["headline"]
+    headline = strict.gate()["headline"]
     assert headline.startswith("the branch lowers its baseline: ")
     assert headline.endswith("; the suite is also weaker")
 
@@ -250,7 +250,7 @@ def test_a_change_of_an_option_that_says_no_direction_is_told(strict):
     strict.shop.change(("{limit: 3}", "{limit: 5}"))
     strict.commit("something")
 
-    found = strict.outcome()
+    found = strict.gate()
 
     assert (found["verdict"], found["warning"]) == ("pass", False)
     assert found["facts"] == ["also changed: limit::all: limit 3 -> 5"]
@@ -288,7 +288,7 @@ def test_changed_options_of_any_kind_are_told_in_words_of_the_suite(strict):
     strict.shop.change(("model: small", "model: large"), ("[rank, a]", "[rank, b]"))
     strict.commit("something")
 
-    assert strict.outcome()["facts"] == [
+    assert strict.gate()["facts"] == [
         "also changed: limit::all: only {segment: tail} -> {segment: tail, head}",
         "also changed: limit::all: file rankings.txt -> judgments.txt",
         "also changed: limit::all: model changed",
@@ -305,7 +305,7 @@ def test_a_plugin_that_takes_no_part_any_more_is_told(strict):
     strict.git("checkout", "--quiet", "-B", "change")
     strict.commit("begun")
 
-    found = strict.outcome()
+    found = strict.gate()
 
     assert found["verdict"] == "pass"
     assert found["facts"] == ["plugin acme-metrics 2.1 was active when the base was accepted, but is not active now"]
@@ -362,7 +362,7 @@ def test_judgments_that_count_in_another_way_are_told(strict):
     strict.shop.change(("lock: true", "lock: true, relevant_from: 2, scale: {0: no, 3: yes, 4: best}"))
     strict.commit("something")
 
-    assert strict.outcome()["facts"] == ["also changed: relevant_from none -> 2", "also changed: judgments.scale"]
+    assert strict.gate()["facts"] == ["also changed: relevant_from none -> 2", "also changed: judgments.scale"]
 
 
 def test_queries_of_judgments_count_if_the_suite_has_no_file_of_queries(strict):
