@@ -121,11 +121,14 @@ def pack_run(run: RunResult, kept: Sequence[KeptRankings]) -> bytes:
     return content.getvalue()
 
 
-def read_last_run(path: Path, suite: str) -> LastRun | None:
-    """Read the data of a suite from this file; None if that run did not judge the suite."""
+def read_last_run(path: Path, suite: str, *, unless_from: str | None = None) -> LastRun | None:
+    """Read the data of a suite from this file; None if that run did not judge the suite.
+
+    None also if its rankings are from the source ``unless_from``: they are not read then.
+    """
     try:
         with zipfile.ZipFile(path) as file:
-            return _read_archive(path, file, suite)
+            return _read_archive(path, file, suite, unless_from)
     except OSError as error:
         raise InputError(Problem(f"cannot be read: {error.strerror or error}", str(path))) from error
     except (
@@ -138,13 +141,13 @@ def read_last_run(path: Path, suite: str) -> LastRun | None:
         ) from error
 
 
-def _read_archive(path: Path, file: zipfile.ZipFile, suite: str) -> LastRun | None:
+def _read_archive(path: Path, file: zipfile.ZipFile, suite: str, unless_from: str | None) -> LastRun | None:
     index = json.loads(_read_content(file, INDEX))
     if index["format"] != FORMAT:
         complaint = f"has format {index['format']!r}; this version reads format {FORMAT}"
         raise InputError(Problem(complaint, str(path), (), "ask the source: --ask"))
     for record in index["suites"]:
-        if record["name"] == suite:
+        if record["name"] == suite and record["source"] != unless_from:
             parts = {part: unpack(_read_content(file, name)) for part, name in record["files"].items()}
             grades = json.loads(parts.pop(GRADES, b"null"))
             origins = {CURRENT: record["source"], VERSUS: record.get("versus", VERSUS)}

@@ -68,11 +68,11 @@ def find_repeated_run(path: Path | None, inputs: Inputs) -> LastRun | None:
     if path is None or not path.is_file():
         return None
     try:
-        run = read_last_run(path, inputs.suite.name)
+        run = read_last_run(path, inputs.suite.name, unless_from=inputs.source)
     except InputError:  # it only gives a hint; `ireval why` reports a damaged file
         return None
     now = inputs.current.rankings[0]
-    if run is None or run.record["source"] == inputs.source:
+    if run is None:
         return None
     depth = min(inputs.suite.depth, run.record["depth"])
     return run if fingerprint_rankings(run.rankings, depth) == fingerprint_rankings(now, depth) else None
