@@ -80,6 +80,8 @@ class _Pair(NamedTuple):
         return self._without(self.now.judged), self._without(self.before.judged)
 
     def _without(self, judged: JudgedRankings) -> Floats:
+        if not self.metric.needs & WITH_DOCUMENTS:  # ids, scores and ties of all judged documents would be copied
+            judged = replace(judged, documents=None, _memory={})
         fewer = condensed(judged)
         nothing_left = (fewer.retrieved == 0) & (judged.retrieved > 0)
         return np.where(nothing_left, np.nan, score(self.metric, fewer).values)
