@@ -15,7 +15,10 @@ class Branch:
         self.shop, self.path = shop, shop.path
         before = "a branch of", *((path.name, path.read_bytes()) for path in sorted(self.path.iterdir()))
         shop.once(before, self._begin)
-        self.base = self.git("rev-parse", "main")[:7]
+        self.base = self.read_main()
+
+    def read_main(self):
+        return (self.path / ".git/refs/heads/main").read_text()[:7]
 
     def _begin(self):
         self.git("init", "--quiet", "--initial-branch=main")
@@ -33,9 +36,16 @@ class Branch:
 
     def begin_with(self, *replacements):
         """The suite is another one on ``main`` already."""
-        self.git("checkout", "--quiet", "main")
+        files = ((path.name, path.read_bytes()) for path in sorted(self.path.iterdir()) if path.is_file())
+        before = self.base, *files, replacements
         self.shop.change(*replacements)
-        self.base = self.commit("another suite")[:7]
+        self.shop.once(before, self._commit_to_main)
+        self.base = self.read_main()
+
+    def _commit_to_main(self):
+        """Commit changes of files that both branches have alike."""
+        self.git("checkout", "--quiet", "main")
+        self.commit("another suite")
         self.git("checkout", "--quiet", "-B", "change")
 
     def rank(self, **lists):

@@ -2,11 +2,20 @@
 
 import json
 import os
+from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from git_repository import commit_all, isolate_git, run_git
 
+from pytest_ireval import load_suite
 from pytest_ireval.cli import main
+from pytest_ireval.clock import read_clock, read_date
+from pytest_ireval.gate.run import gate_suite, make_plan
+from pytest_ireval.gate.run_context import RunContext
+from pytest_ireval.gate.versus import read_versus
+from pytest_ireval.plugins.manager import installed_registry
+from pytest_ireval.results.plain import to_plain
 
 TAIL = "no_regression::nDCG_10.segment-tail"
 COMPARING = (TAIL, "no_regression::nDCG_10.all", "no_regression::nDCG_10.segment-head", "worsened::nDCG_10")
@@ -65,6 +74,20 @@ def rank(shop, monkeypatch, capsys):
     return call
 
 
+@pytest.fixture
+def compare(shop):
+    """``compare()`` gates the shop against what ``rank()`` wrote, without pytest."""
+
+    def call():
+        versus = read_versus(Path("rank"), read_clock(), timedelta(days=1))
+        suite, registry = load_suite("shop.ireval.yaml"), installed_registry()
+        result = gate_suite(suite, registry, make_plan(suite, registry), RunContext(read_date(), versus=versus)).result
+        shop.checked = {"suites": [to_plain(result)]}
+        return result
+
+    return call
+
+
 def lose_the_tail(shop):
     for number in (7, 8, 9, 10):
         shop.rankings[f"q{number:02}"].reverse()
@@ -104,17 +127,17 @@ class TestAgainstAFolder:
         before = shop.baseline_files()
         lose_the_tail(shop)
         rank()
-        assert shop.run().ret == 1
+        assert shop.gate().verdict == "fail"
         assert shop.run("--ireval-versus", "rank").ret == 0
         assert shop.baseline_files() == before
 
-    def test_both_sides_are_judged_by_the_judgments_and_rules_of_the_branch(self, shop, rank):
+    def test_both_sides_are_judged_by_the_judgments_and_rules_of_the_branch(self, shop, rank, compare):
         rank()
         shop.judgments["q01"] = {"q01-d0": 0, "q01-d1": 0, "q01-d2": 0, "q01-d3": 3}
         shop.change(
             ("nDCG@10, P@3]", "nDCG@10, P@3, RR@10]"), ("metric: nDCG@10, tolerance", "metric: RR@10, tolerance")
         )
-        assert shop.run("--ireval-versus", "rank").ret == 0
+        assert compare().verdict == "pass"
         assert shop.verdicts()["no_regression::RR_10.all"] == "pass"
 
     def test_a_query_that_the_other_commit_was_not_asked_is_left_out_and_named(self, shop, rank):
@@ -144,7 +167,7 @@ class TestAgainstAFolder:
         assert shop.run("--ireval-versus", "rank").ret == 1
         assert shop.verdicts()[TAIL] == "fail"
 
-    def test_a_metric_that_needs_what_the_other_commit_does_not_know_warns(self, shop, rank):
+    def test_a_metric_that_needs_what_the_other_commit_does_not_know_warns(self, shop, rank, compare):
         rank()
         (shop.path / "times.tsv").write_text("query\tseconds\n" + "".join(f"{q}\t0.1\n" for q in shop.rankings))
         shop.change(
@@ -152,8 +175,7 @@ class TestAgainstAFolder:
             ("nDCG@10, P@3]", "nDCG@10, P@3, Latency]"),
             ("rules:\n", "rules:\n  - no_regression: {metric: Latency, tolerance: 5%, on_fail: fail}\n"),
         )
-        result = shop.run("--ireval-versus", "rank")
-        assert result.ret == 0, result.stdout.str()
+        compare()
         assert shop.verdicts()["no_regression::Latency.all"] == "inconclusive"
         assert {shop.verdicts()[check] for check in COMPARING} == {"pass"}
 
@@ -173,17 +195,17 @@ class TestAgainstAFolder:
         pytest.importorskip("xdist", reason="pytest-xdist is not installed")
         rank()
         lose_the_tail(shop)
-        assert shop.run("--ireval-versus", "rank", "-n2").ret == 1
+        assert shop.run("--ireval-versus", "rank", "-n1").ret == 1
         assert [check for check, verdict in shop.verdicts().items() if verdict == "error"] == []
         assert shop.verdicts()[TAIL] == "fail"
 
-    def test_locked_judgments_still_have_to_be_those_of_the_baseline(self, shop, rank):
+    def test_locked_judgments_still_have_to_be_those_of_the_baseline(self, shop, rank, compare):
         shop.change(("judgments: judgments.txt", "judgments: {file: judgments.txt, lock: true}"))
         shop.accept()
         rank()
         shop.judgments["q01"]["q01-d3"] = 3
         shop.write()
-        assert shop.run("--ireval-versus", "rank").ret == 1
+        compare()
         assert shop.verdicts()[TAIL] == "error"
 
 
@@ -257,62 +279,64 @@ class TestFolderThatIsNoEvidence:
     """It is an error of every comparison, and never a pass; rules that compare nothing are checked all the same."""
 
     @pytest.fixture
-    def errors(self, shop):
-        def run(*arguments):
-            result = shop.run("--ireval-versus", "rank", *arguments)
-            assert result.ret == 1, result.stdout.str()
+    def find_error(self, shop, compare):
+        def find():
+            compare()
             assert {shop.verdicts()[check] for check in COMPARING} == {"error"}
             assert shop.verdicts()["threshold::nDCG_10"] == "pass"
-            return result.stdout.str().replace("\n  ", " ").replace("\n", " ")
+            tail = shop.outcome(TAIL)
+            return " ".join([tail["headline"], *tail["facts"]])
 
-        return run
+        return find
 
     def change_index(self, shop, **changes):
         path = shop.path / "rank/rank.json"
         path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
-    def test_it_was_asked_too_long_ago(self, shop, rank, errors):
+    def test_it_was_asked_too_long_ago(self, shop, rank):
         rank()
         self.change_index(shop, date="2026-01-01T00:00:00Z")
-        assert "the limit is 1 day" in errors()
+        assert "the limit is 1 day" in shop.run("--ireval-versus", "rank").stdout.str()
+        assert {shop.verdicts()[check] for check in COMPARING} == {"error"}
         shop.pytester.makeini("[pytest]\nireval_versus_max_age = 90000d\n")
         assert shop.run("--ireval-versus", "rank").ret == 0
 
-    def test_ireval_rank_was_stopped(self, shop, rank, errors):
+    def test_ireval_rank_was_stopped(self, shop, rank, find_error):
         rank()
         self.change_index(shop, whole=False)
-        assert "ireval rank was stopped" in errors()
+        assert "ireval rank was stopped" in find_error()
 
-    def test_a_file_was_edited(self, shop, rank, errors):
+    def test_a_file_was_edited(self, shop, rank, find_error):
         rank()
         path = shop.path / "rank/shop.rankings"
         path.write_text(path.read_text().replace("q01-d0", "q01-d9"))
-        assert "is not what ireval rank wrote" in errors()
+        assert "is not what ireval rank wrote" in find_error()
 
-    def test_a_file_is_gone(self, shop, rank, errors):
+    def test_a_file_is_gone(self, shop, rank, find_error):
         rank()
         (shop.path / "rank/shop.rankings").unlink()
-        assert "shop.rankings" in errors()
+        assert "shop.rankings" in find_error()
 
-    def test_it_holds_something_else(self, shop, errors):
+    def test_it_holds_something_else(self, shop, find_error):
         (shop.path / "rank").mkdir()
-        assert "has no rank.json" in errors()
+        assert "has no rank.json" in find_error()
 
-    def test_the_other_commit_could_not_be_asked(self, shop, rank, errors):
+    def test_the_other_commit_could_not_be_asked(self, shop, rank):
         ask_python(shop)
         (shop.path / "broken").touch()
         code, said = rank()
         assert code == 1
         assert "no such analyzer" in said
         (shop.path / "broken").unlink()
-        assert "no such analyzer" in errors()
+        assert "no such analyzer" in shop.run("--ireval-versus", "rank").stdout.str()
+        assert {shop.verdicts()[check] for check in COMPARING} == {"error"}
 
-    def test_it_was_asked_for_fewer_documents_than_the_suite_needs_now(self, shop, rank, errors):
+    def test_it_was_asked_for_fewer_documents_than_the_suite_needs_now(self, shop, rank, compare, find_error):
         rank()
         shop.change(("depth: 10", "depth: 20"))
-        assert "ireval rank shop.ireval.yaml --depth 20 -o FOLDER" in errors()
+        assert "ireval rank shop.ireval.yaml --depth 20 -o FOLDER" in find_error()
         assert rank(".", "--depth", "20")[0] == 0
-        assert shop.run("--ireval-versus", "rank").ret == 0
+        assert compare().verdict == "pass"
 
 
 class TestOptions:
