@@ -75,6 +75,18 @@ def _keep_fixtures(module):
     return kept
 
 
+@pytest.fixture(scope="session", autouse=True)
+def interrupted_without_sources():
+    """Else a run that ends while it collects parses files of pytest, for lines that --full-trace alone would show."""
+
+    def remember(reporter, excinfo):
+        reporter._keyboardinterrupt_memo = excinfo.getrepr(style="native")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pytest.TerminalReporter, "pytest_keyboard_interrupt", remember)
+        yield
+
+
 class NoRecorder:
     def getcalls(self, names):
         return []

@@ -42,10 +42,10 @@ def test_they_are_the_means_of_the_metrics_over_all_queries_and_over_the_slices_
 
 def test_a_query_that_is_missing_now_counts_as_nothing_found(accepted_shop):
     accepted_shop.change(("depth: 10", "depth: 10\nmissing_queries: zero"))
-    accepted_shop.run("--ireval-update", "--ireval-reason", "zero")
+    accepted_shop.update("zero")
     del accepted_shop.rankings["q10"]
     accepted_shop.write()
-    accepted_shop.run()
+    accepted_shop.gate()
 
     assert curves(accepted_shop)["segment=tail"]["now"] == {"levels": [0.75] * 11, "r_precision": 0.75}
 

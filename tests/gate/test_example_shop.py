@@ -6,6 +6,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from suite_files import accept_suites
 
 from pytest_ireval.report.results_file import format_results, parse_run
 
@@ -25,7 +26,8 @@ def shop(pytester, monkeypatch):
         monkeypatch.setenv("SHOP_RANKINGS", f"runs/{name}.trec")
         return pytester.runpytest("--ireval", *options)
 
-    assert run("accepted", "--ireval-update-new").ret == 0
+    monkeypatch.setenv("SHOP_RANKINGS", "runs/accepted.trec")
+    accept_suites(pytester.path / "product-search.ireval.yaml")
     return run
 
 

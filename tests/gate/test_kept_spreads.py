@@ -19,7 +19,7 @@ def test_a_second_acceptance_has_those_of_every_mean_that_a_rule_compares_and_th
     shop.rankings["q10"] = ["q10-n1", "q10-d0", "q10-d1"]
     shop.rankings["q09"] = ["q09-n1", "q09-d0", "q09-d1"]
     shop.write()
-    assert shop.run("--ireval-update", "--ireval-reason", "reranker").ret == 0
+    shop.update("reranker")
 
     moved = [values(shop)[query] - before[query] for query in sorted(before)]
     first, spreads = (each.spreads for each in list_acceptances(shop))
@@ -33,6 +33,6 @@ def test_where_only_judgments_changed_nothing_moved(shop):
     shop.accept()
     shop.judgments["q10"]["q10-d3"] = 3
     shop.write()
-    assert shop.run("--ireval-update", "--ireval-reason", "judged again").ret == 0
+    shop.update("judged again")
 
     assert [dict(each.spreads) for each in list_acceptances(shop)] == [{}, {}]

@@ -188,7 +188,7 @@ def test_queries_judgments_and_slices_that_are_gone(strict):
         kept = [line for line in path.read_text().splitlines(True) if not line.startswith(gone)]
         path.write_text("".join(kept))
     assert "tail" not in queries.read_text()
-    strict.shop.run("--ireval-update", "--ireval-reason", "fewer")
+    strict.shop.update("fewer")
 
     assert weaker(strict) == [
         "check removed: no_regression::nDCG_10.segment-tail",
@@ -320,7 +320,7 @@ def test_queries_are_missed_that_git_never_had(strict):
     for name in ("queries.tsv", "judgments.txt", "rankings.txt"):
         path = strict.path / name
         path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith("q10")))
-    strict.shop.run("--ireval-update", "--ireval-reason", "fewer")
+    strict.shop.update("fewer")
 
     assert weaker(strict) == ["1 query removed: 'q10'"]
 
