@@ -1,5 +1,6 @@
 """A repository of a search in Python whose main branch finds ``base`` for every query, and whose branch ``branch``."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -67,6 +68,17 @@ class SearchRepository:
         """Ask the base, and return what it finds, by suite and query."""
         self.ask(**how)
         return read_documents(self.rankings)
+
+    def import_base(self, *, setup="true", **how):
+        """Ask the base for no suite, and return what its search finds in a Python that the setup starts.
+
+        It has the environment of ``ireval rank``, and starts ten times as fast.
+        """
+        code = "from shop.search import search; print(*search('q1'))"
+        seen = self.top.parent / "seen"
+        python = f"{shlex.quote(sys.executable)} -c {shlex.quote(code)} > {shlex.quote(str(seen))}"
+        self.ask(suites=(), setup=f"{setup} && {python}", **how)
+        return seen.read_text().strip()
 
 
 def read_documents(rankings):

@@ -9,7 +9,7 @@ import time
 
 import pytest
 from git_repository import commit_all, run_git
-from search_repository import BASE, SEARCH, hash_files, read_documents
+from search_repository import BASE, PYTHON, SEARCH, hash_files, read_documents
 from suite_files import write_suite
 
 from pytest_ireval.errors import IrevalError
@@ -91,13 +91,9 @@ class TestTheSetup:
 
     def test_python_in_it_imports_the_base(self, repository):
         """An index must not be made by the code of the branch."""
-        repository.write(
-            "search.py", "import pathlib\n\ndef search(text):\n    return [pathlib.Path('index').read_text()]\n"
-        )
         repository.begin_branch()
-        index = f"{sys.executable} -c 'import shop.names; print(end=shop.names.NAME)' > index"
 
-        assert repository.ask_for_documents(setup=index) == BASE
+        assert repository.import_base() == "base"
 
     def test_its_failure_is_an_error_with_its_last_lines(self, repository):
         repository.begin_branch()
@@ -119,19 +115,25 @@ class TestTheSetup:
 
 
 class TestTheSuites:
-    def test_a_renamed_file_is_found_by_the_name_of_the_suite(self, repository):
+    def test_those_of_renamed_files_and_folders_are_found_by_their_names(self, repository):
+        """Of a folder that the base lacks, in the folder above."""
+        for name in ("books", "gone"):
+            write_suite(
+                repository.top / "more",
+                "{threshold: {P@1: '>= 0'}}",
+                suite=name,
+                source=PYTHON,
+                queries="../suites/queries.tsv",
+                judgments="../suites/judgments.txt",
+            )
         repository.begin_branch()
         run_git(repository.top, "mv", "suites/shop.ireval.yaml", "suites/store.ireval.yaml")
+        (repository.top / "more").rename(repository.top / "gates")
+        (repository.top / "gates" / "gone.ireval.yaml").unlink()
 
-        assert repository.ask_for_documents(suites=["suites/store.ireval.yaml"]) == BASE
+        found = repository.ask_for_documents(suites=["suites/store.ireval.yaml", "gates"])
 
-    def test_a_renamed_folder_is_searched_for_in_the_folder_above(self, repository):
-        other = write_suite(repository.top / "suites", "{threshold: {P@1: '>= 0'}}", suite="other")
-        repository.begin_branch()
-        (repository.top / "suites").rename(repository.top / "gates")
-        (repository.top / "gates" / other.name).unlink()
-
-        assert repository.ask_for_documents(suites=["gates"]) == BASE
+        assert found == {**BASE, "books": BASE["shop"]}
 
     def test_a_suite_that_the_base_lacks_is_not_asked(self, repository):
         (repository.top / "suites" / "shop.ireval.yaml").rename(repository.top / "shop")
@@ -236,10 +238,10 @@ class TestContentsThatGitKeepsElsewhere:
     def test_a_setup_may_bring_them(self, repository, base):
         setup = 'cp -r "$IREVAL_HEAD_FOLDER"/engine/. engine; cp "$IREVAL_HEAD_FOLDER"/model.bin .'
 
-        assert repository.ask_for_documents(setup=setup) == BASE
+        assert repository.import_base(setup=setup) == "base"
 
     def test_what_the_branch_lacks_too_makes_no_difference(self, repository, base):
         run_git(repository.top, "submodule", "--quiet", "deinit", "--force", "engine")
         (repository.top / "model.bin").write_text(POINTER)
 
-        assert repository.ask_for_documents() == BASE
+        assert repository.import_base() == "base"

@@ -32,7 +32,7 @@ def test_the_pythonpath_of_pytest_leads_to_the_base_with_a_module_that_the_branc
     (repository.top / "src" / "legacy.py").unlink()
     repository.commit_branch()
 
-    assert repository.ask_for_documents() == BASE
+    assert repository.import_base() == "base"
 
 
 def test_uncommitted_changes_are_of_the_branch(repository):
@@ -46,11 +46,11 @@ def test_uncommitted_changes_are_of_the_branch(repository):
 
 def test_a_namespace_package_is_that_of_the_base(repository):
     (repository.package / "__init__.py").unlink()
-    repository.write("deep/er.py", "from shop.names import NAME\n\n\ndef search(text):\n    return [NAME]\n")
-    change_source(repository, "{python: 'shop.deep.er:search'}")
+    repository.write("deep/er.py", "from shop.names import NAME\n")
+    repository.write("search.py", SEARCH.replace("shop.names", "shop.deep.er"))
     repository.begin_branch()
 
-    assert repository.ask_for_documents() == BASE
+    assert repository.import_base() == "base"
 
 
 def test_a_program_that_a_suite_starts_imports_the_base_as_well(repository):
@@ -88,7 +88,7 @@ def test_an_import_hook_that_leads_to_the_branch_is_redirected(repository):
     repository.write("search.py", SEARCH.replace("shop.names", "shop"))
     repository.begin_branch()
 
-    assert repository.ask_for_documents(paths=[hook]) == BASE
+    assert repository.import_base(paths=[hook]) == "base"
 
 
 def test_a_package_that_is_new_in_the_branch_is_missing_in_the_base(repository):
@@ -100,7 +100,7 @@ def test_a_package_that_is_new_in_the_branch_is_missing_in_the_base(repository):
     repository.write("../extra/__init__.py", "")
     commit_all(repository.top, "An extra")
 
-    assert repository.ask_for_documents(paths=[hook]) == BASE
+    assert repository.import_base(paths=[hook]) == "base"
 
 
 def test_a_module_that_only_the_branch_has_is_missing_in_the_base(repository):
@@ -111,7 +111,7 @@ def test_a_module_that_only_the_branch_has_is_missing_in_the_base(repository):
 
     with pytest.raises(IrevalError, match=r"No module named 'shop.generated'(.|\n)*ireval_versus_setup can make them"):
         repository.ask()
-    assert repository.ask_for_documents(setup='cp "$IREVAL_HEAD_FOLDER"/src/shop/generated.py src/shop/') == BASE
+    assert repository.import_base(setup='cp "$IREVAL_HEAD_FOLDER"/src/shop/generated.py src/shop/') == "base"
 
 
 def test_code_that_is_loaded_from_the_branch_by_its_path_is_an_error(repository):
@@ -182,7 +182,7 @@ def test_an_environment_in_the_tree_of_the_branch_keeps_its_packages(repository,
     repository.write("__init__.py", "import installed\n")
     repository.begin_branch()
 
-    assert repository.ask_for_documents(paths=["src", "../outside"]) == BASE
+    assert repository.import_base(paths=["src", "../outside"]) == "base"
 
 
 def test_a_link_to_the_clone_and_a_folder_below_its_top_change_nothing(repository, tmp_path):
@@ -214,7 +214,7 @@ def test_a_worktree_of_git_is_a_branch_like_any(repository, tmp_path):
     repository.top, repository.package = tmp_path / "work tree", tmp_path / "work tree" / "src" / "shop"
     repository.commit_branch()
 
-    assert repository.ask_for_documents() == BASE
+    assert repository.import_base() == "base"
 
 
 def test_temporary_files_may_be_in_the_clone(repository, monkeypatch):
@@ -223,4 +223,4 @@ def test_temporary_files_may_be_in_the_clone(repository, monkeypatch):
     inside.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(inside))
 
-    assert (repository.ask_for_documents(), [*inside.iterdir()]) == (BASE, [])
+    assert (repository.import_base(), [*inside.iterdir()]) == ("base", [])
