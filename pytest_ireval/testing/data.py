@@ -12,8 +12,9 @@ import numpy as np
 from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 from pytest_ireval.data.join import join_judgments
 from pytest_ireval.data.judged import Documents, Hits, JudgedRankings, Sessions
-from pytest_ireval.data.judgments import Ideal, Subtopics
+from pytest_ireval.data.judgments import Ideal, Judgments, Subtopics
 from pytest_ireval.data.queries import Queries
+from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import join_side_data
 from pytest_ireval.errors import MetricError
 from pytest_ireval.metrics.metric import Metric
@@ -406,15 +407,25 @@ class _Same:
 
 
 @lru_cache(maxsize=1000)
-def _make_judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
-    graded = {query.name: _collect_grades(query, "subtopics" in needs) for query in data.queries}
-    judgments = convert_judgments(graded, grades="float")
-    numbers = [query.numbers[document] for query in data.queries for document in query.grades]
-    columns = {name: [str(each[n % len(each)]) for n in numbers] for name, each in (same.fields or {}).items()}
-    judgments = replace(judgments, columns=columns if "judgments" in needs else {})
+def _convert_judgments(data: Data, subtopics: bool) -> Judgments:
+    graded = {query.name: _collect_grades(query, subtopics) for query in data.queries}
+    return convert_judgments(graded, grades="float")
+
+
+@lru_cache(maxsize=1000)
+def _convert_rankings(data: Data) -> Rankings:
     rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
     rankings.update({stranger: [("d1", 1.0)] for stranger in data.strangers})
-    judged = join_judgments(judgments, convert_rankings(rankings), data.top)
+    return convert_rankings(rankings)
+
+
+@lru_cache(maxsize=1000)
+def _make_judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
+    numbers = [query.numbers[document] for query in data.queries for document in query.grades]
+    columns = {name: [str(each[n % len(each)]) for n in numbers] for name, each in (same.fields or {}).items()}
+    judgments = _convert_judgments(data, "subtopics" in needs)
+    judgments = replace(judgments, columns=columns if "judgments" in needs else {})
+    judged = join_judgments(judgments, _convert_rankings(data), data.top)
     reference = None
     if "reference" in needs:
         others = {query.name: _make_reference(query) for query in data.queries}
