@@ -21,11 +21,6 @@ PACKAGES = (
     *("pytest_ireval", "pytest_ireval_metrics", "pytest_ireval_more_metrics"),
     *("pytest_ireval_judgments", "pytest_ireval_lab"),
 )
-for package in filter(importlib.util.find_spec, PACKAGES):  # the core is also tested without those beside it
-    for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
-        importlib.import_module(module.name)
-"""All of it is loaded once: an in-process run would load what is missing, forget it, and leave classes that are two."""
-
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     """A job in the background of a script ignores Ctrl-C and hands that on; the tests send it to what they start."""
@@ -51,9 +46,18 @@ if settings:
 pytest_plugins = ["pytester", "quick_runs", "command_line", "golden_files"]
 
 
-def pytest_sessionstart():
+def pytest_sessionstart(session):
     if settings is None:
         raise pytest.UsageError("these tests need more packages: pip install -e '.[test]'")
+    if not session.config.pluginmanager.hasplugin("dsession"):  # which only starts workers
+        import_all()
+
+
+def import_all():
+    """An in-process run would load what is missing, forget it, and leave classes that are two."""
+    for package in filter(importlib.util.find_spec, PACKAGES):  # the core is also tested without those beside it
+        for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
+            importlib.import_module(module.name)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -101,7 +105,6 @@ def started_without_unused_plugins():
 @pytest.fixture(scope="session", autouse=True)
 def frozen():
     """Modules and tests stay until the end; searches for garbage, which begin here, skip them."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(20_000)  # the runs of tests make much that is soon garbage, and searches find it as well later
     gc.enable()

@@ -8,6 +8,7 @@ from functools import cache
 from importlib.metadata import PathDistribution
 from types import ModuleType
 
+import pluggy
 import pytest
 from _pytest.fixtures import FixtureManager
 
@@ -19,7 +20,7 @@ PACKAGES = ("_pytest.", "xdist.", "pytest_ireval.")
 def installed_once():
     """Descriptions of installed packages are read once; each run would read all of them three times."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("entry_points", "metadata", "files"):
+        for name in ("entry_points", "metadata", "files", "_normalized_name"):
             patch.setattr(PathDistribution, name, property(_remember(getattr(PathDistribution, name).fget)))
         yield
 
@@ -84,6 +85,25 @@ def interrupted_without_sources():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pytest.TerminalReporter, "pytest_keyboard_interrupt", remember)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def hooks_found_once():
+    """Else each run, and each registry, asks all names of its plugins whether they are hooks."""
+    parse = pluggy.PluginManager.parse_hookimpl_opts
+    known = {}
+
+    def parse_once(manager, plugin, name):
+        if not isinstance(plugin, ModuleType) or not plugin.__name__.startswith((*PACKAGES, "pytest_ireval_")):
+            return parse(manager, plugin, name)
+        key = (manager.project_name, plugin, name)
+        if key not in known:
+            known[key] = parse(manager, plugin, name)
+        return known[key] and dict(known[key])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pluggy.PluginManager, "parse_hookimpl_opts", parse_once)
         yield
 
 

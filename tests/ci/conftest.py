@@ -27,8 +27,9 @@ TOOLS = {
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """All of them play jobs of CI; without the project's files around them there is nothing to test."""
+    folder = Path(__file__).parent
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if item.path.is_relative_to(folder):
             item.add_marker(pytest.mark.ci)
             if not (ROOT / "action.yml").exists():
                 item.add_marker(pytest.mark.skip(reason="needs a checkout of the project"))
