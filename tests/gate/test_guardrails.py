@@ -5,7 +5,7 @@ import json
 
 import pytest
 from git_repository import commit_all, isolate_git, run_git
-from suite_files import accept_suites
+from suite_files import accept_suites, find_registry
 
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.errors import SuiteError
@@ -61,6 +61,14 @@ class Log:
     def gate(self):
         self.write()
         return run_gate(load_suite(self.path / "log.ireval.yaml"))
+
+    def find_mistake(self):
+        """What is said of a suite that makes no sense, with a conftest.py beside it."""
+        path = self.path / "log.ireval.yaml"
+        registry = find_registry(path)
+        with pytest.raises(SuiteError) as error:
+            run_gate(load_suite(path, registry), registry=registry)
+        return str(error.value)
 
     def outcomes(self):
         """Those of rules."""
@@ -233,16 +241,18 @@ judgments: {file: judgments.txt, preferences: pairs.csv}
 rules: [{threshold: {Needy: ">= 1"}}]
 """
     log.write()
-    lacking = log.run().stdout.str()
+    lacking = log.find_mistake()
     (log.path / "queries.tsv").write_text("id\ttext\tsegment\tsession\tposition\nq0000\tx\ttail\ts\t1\n")
-    fine = log.run()
+    path = log.path / "log.ireval.yaml"
+    registry = find_registry(path)
+    fine = run_gate(load_suite(path, registry), registry=registry)
     (log.path / "log.ireval.yaml").write_text(
         log.suite.replace(", preferences: pairs.csv", "").replace("queries: queries.tsv\n", "")
     )
-    without = log.run().stdout.str()
+    without = log.find_mistake()
 
     assert "Needy needs sessions, and queries.tsv lacks the column session or position" in lacking
-    assert fine.ret == 0
+    assert fine.verdict == "pass"
     assert "Needy needs preferences, and the suite names none" in without
     assert "Needy needs queries, and the suite names no queries" in without
 

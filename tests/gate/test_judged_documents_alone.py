@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from suite_files import write_judgments, write_rankings, write_suite
+from suite_files import accept_suites, write_judgments, write_rankings, write_suite
 
-from pytest_ireval import load_registry, run_gate
+from pytest_ireval import load_registry, load_suite, run_gate
 from pytest_ireval.data.coerce import coerce_judgments, coerce_rankings
 from pytest_ireval.data.join import join_judgments
 from pytest_ireval.evaluating.evaluation import EvaluationSetup
@@ -81,13 +81,15 @@ def test_hits_are_the_same_however_many_queries_are_joined_at_a_time(monkeypatch
     assert np.array_equal(with_all.present, alone.present)
 
 
-def test_a_loss_is_seen_where_ids_of_neighbouring_queries_differ_in_length(pytester):
+def test_a_loss_is_seen_where_ids_of_neighbouring_queries_differ_in_length(tmp_path):
     """All other lists are those of the baseline, and are not judged again: the list that lost stands alone."""
     first = {q: [f"doc{q}{letter}" + "x" * (q % 2) for letter in "ABC"] for q in range(8)}
-    write_judgments(pytester.path / "judgments.txt", {f"q{q}": {ids[0]: 1} for q, ids in first.items()})
-    write_suite(pytester.path, "no_regression: {metric: RR@10, tolerance: 1%, decide_by: observed}", depth=10)
-    for worse, arguments in ((), ("--ireval-update-new", "--ireval-allow-ci")), ((2,), ()):
-        now = {f"q{q}": ids[1:] + ids[:1] if q in worse else ids for q, ids in first.items()}
-        write_rankings(pytester.path / "rankings.txt", now)
-        result = pytester.runpytest("--ireval", ".", *arguments)
-        assert result.ret == (pytest.ExitCode.TESTS_FAILED if worse else pytest.ExitCode.OK), worse
+    write_judgments(tmp_path / "judgments.txt", {f"q{q}": {ids[0]: 1} for q, ids in first.items()})
+    suite = write_suite(tmp_path, "no_regression: {metric: RR@10, tolerance: 1%, decide_by: observed}", depth=10)
+    write_rankings(tmp_path / "rankings.txt", {f"q{q}": ids for q, ids in first.items()})
+    accept_suites(suite)
+    write_rankings(
+        tmp_path / "rankings.txt", {f"q{q}": ids[1:] + ids[:1] if q == 2 else ids for q, ids in first.items()}
+    )
+
+    assert run_gate(load_suite(suite)).verdict == "fail"

@@ -1,7 +1,7 @@
 """Documents under other names in a whole suite: after a new import, and as chunks of one document."""
 
 import pytest
-from suite_files import write_judgments, write_rankings, write_suite
+from suite_files import accept_suites, write_judgments, write_rankings, write_suite
 
 from pytest_ireval import SuiteError, load_suite, run_gate
 
@@ -20,10 +20,9 @@ def suite(pytester, monkeypatch):
 
 
 @pytest.fixture
-def accept(suite, pytester):
+def accept(suite):
     def accept(documents, ranked):
-        path = suite(documents, ranked)
-        assert pytester.runpytest("--ireval", str(path), "--ireval-update-new", "-p", "no:cacheprovider").ret == 0
+        accept_suites(suite(documents, ranked))
 
     return accept
 
