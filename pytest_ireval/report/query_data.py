@@ -151,16 +151,14 @@ def _take_within(texts: Iterable[str], most: int) -> Iterator[str]:
 
 def _shorten_numbers(values: Iterable[float | None]) -> list[float | None]:
     """Four decimals, as all figures are shown, and none where they are zeros."""
-    values = list(values)
-    shortened = {value: _shorten_number(value) for value in set(values)}  # many queries have the same values
-    return [shortened[value] for value in values]
-
-
-def _shorten_number(value: float | None) -> float | None:
-    if value is None:
-        return None
-    short = round(value, 4)
-    return int(short) if short == short // 1 and abs(short) < 1e15 else short
+    return [
+        None
+        if value is None
+        else int(short)
+        if (short := round(value, 4)) == short // 1 and abs(short) < 1e15
+        else short
+        for value in values
+    ]
 
 
 def pack_text(text: str) -> str:

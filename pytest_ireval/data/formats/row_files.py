@@ -286,19 +286,19 @@ def _collect_table(file: InputFile, rows: Iterator[Row], *, short_rows: bool = F
     if repeated is not None:
         raise InputError(Problem(f"two columns are named {repeated!r}", place=f"{file.name}:{first}"))
     lines: list[int] = []
-    table: list[list[str]] = []
+    columns: list[list[str]] = [[] for _ in names]
     mistakes = Mistakes()
     for number, found in rows:
-        cells = found + [""] * (len(names) - len(found)) if short_rows else found
+        cells = found + [""] * (len(names) - len(found) if short_rows else 0)
         if len(cells) != len(names):
             complaint = f"has {format_count(len(cells), 'cell')}, not {len(names)}"
             mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=f"columns: {_list_names(names)}"))
             continue
         lines.append(number)
-        table.append(cells)
+        for column, cell in zip(columns, cells, strict=True):
+            column.append(cell)
     mistakes.refuse()
-    columns = {name: [cells[at] for cells in table] for at, name in enumerate(names)}
-    return Table(columns, file.name, place_by_line(file.name, lines))
+    return Table(dict(zip(names, columns, strict=True)), file.name, place_by_line(file.name, lines))
 
 
 def read_beir_queries(file: InputFile) -> Table:
