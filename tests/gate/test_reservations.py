@@ -1,8 +1,9 @@
 """A green run says what it does not guard: rules that only warn, and queries that are waived."""
 
-import pytest
+from pytest_ireval import RunResult
+from pytest_ireval.report.markdown_summary import format_markdown_summary
+from pytest_ireval.report.terminal_summary import format_summary
 
-OK = pytest.ExitCode.OK
 WARNS = """\
   - threshold: {nDCG@10: ">= 0.999", on_fail: warn}
   - no_regression: {metric: nDCG@10, tolerance: 1%, decide_by: observed, on_fail: warn}
@@ -30,11 +31,12 @@ def break_first(shop, count):
 
 
 def read_headline(shop):
-    """The headline of a green run, and its terminal in one line."""
-    result = shop.run()
-    assert result.ret == OK, result.stdout.str()
-    summary = (shop.path / "ireval-report/summary.md").read_text().replace("\u200b", "")
-    return summary.splitlines()[1].replace("**", ""), " ".join(result.stdout.str().split())
+    """The headline of a green run, and what its terminal shows in one line."""
+    result = shop.gate()
+    assert result.verdict == "pass"
+    run = RunResult("0.1.0", "2026-11-18T00:00:00Z", "pass", (result,))
+    summary = format_markdown_summary(run).replace("\u200b", "")
+    return summary.splitlines()[1].replace("**", ""), " ".join(" ".join(format_summary(run, limit=100)).split())
 
 
 def test_rules_that_only_warn_have_passed_if_they_hold_and_not_if_they_are_broken(shop):

@@ -6,15 +6,17 @@ import pytest
 from suite_files import accept_suites, write_suite
 from town import Town
 
+from pytest_ireval import RunResult, load_suite, run_gate
+from pytest_ireval.report.terminal_summary import format_summary
+
 RULE = "no_regression: {metric: RR@10, tolerance: 50%, where: {segment: head}}"
 
 
 @pytest.fixture
-def run_changed_town(pytester, monkeypatch):
-    """What ``pytest --ireval`` says of a town whose ranks before are the accepted ones."""
-    monkeypatch.delenv("CI", raising=False)
+def make_changed_town(pytester):
+    """Writes the suite of a town whose ranks before are the accepted ones."""
 
-    def make(ranks, *flags, rules=(RULE,), metrics="[RR@10, P@1]", segments=None):
+    def make(ranks, rules=(RULE,), metrics="[RR@10, P@1]", segments=None):
         town = Town(pytester.path / "town", ranks, segments=segments)
         keys = {"source": "{run: now.txt}", "depth": 10, "queries": "queries.tsv", "metrics": metrics}
         suite = write_suite(town.folder, *rules, suite="town", **keys)
@@ -22,17 +24,26 @@ def run_changed_town(pytester, monkeypatch):
         shutil.copy(town.folder / "before.txt", town.folder / "now.txt")
         accept_suites(suite)
         (town.folder / "now.txt").write_text(kept)
-        return pytester.runpytest("--ireval", "town", *flags)
+        return suite
 
     return make
+
+
+def look_at(suite):
+    """The slices that a run asks to look at, and its verdict."""
+    result = run_gate(load_suite(suite))
+    lines = format_summary(RunResult("0.1.0", "2026-11-18T00:00:00Z", result.verdict, (result,)), limit=100)
+    return [line.split(":")[0] for line in lines if line.startswith("look at segment=")], result.verdict
 
 
 def in_turn(head, tail, count):
     return [pair for _ in range(count) for pair in (head, tail)]
 
 
-def test_a_slice_that_no_rule_names_and_that_got_worse_is_named(run_changed_town):
-    result = run_changed_town(in_turn((2, 2), (2, 2), 20) + in_turn((2, 2), (1, 3), 10), "-v")
+def test_a_slice_that_no_rule_names_and_that_got_worse_is_named(make_changed_town, pytester):
+    make_changed_town(in_turn((2, 2), (2, 2), 20) + in_turn((2, 2), (1, 3), 10))
+
+    result = pytester.runpytest("--ireval", "town", "-v")
 
     result.stdout.fnmatch_lines(["suite  metric *90% interval * can show  verdict", "town   RR@10 * 0.0[0-9]* *"])
     result.stdout.fnmatch_lines(["look at segment=tail: RR@10 -0.2222 (-33.3%), significant among 4 figures"])
@@ -47,10 +58,6 @@ def rule_for(segment, tolerance="1%"):
     return f"no_regression: {{metric: RR@10, tolerance: {tolerance}, where: {{segment: {segment}}}}}"
 
 
-def look_at(result):
-    return [line.split(":")[0] for line in result.outlines if line.startswith("look at segment=")]
-
-
 @pytest.mark.parametrize(
     "ranks",
     [
@@ -61,35 +68,30 @@ def look_at(result):
         pytest.param(in_turn((8, 9), (2, 2), 40), id="a slice whose rule finds it within its tolerance"),
     ],
 )
-def test_what_is_no_loss_worth_a_look_is_not_named(run_changed_town, ranks):
-    result = run_changed_town(ranks)
-
-    assert result.ret == 0
-    assert look_at(result) == []
+def test_what_is_no_loss_worth_a_look_is_not_named(make_changed_town, ranks):
+    assert look_at(make_changed_town(ranks)) == ([], "pass")
 
 
-def test_of_many_slices_that_got_worse_three_are_named(run_changed_town):
+def test_of_many_slices_that_got_worse_three_are_named(make_changed_town):
     ranks = [(1, 3) if number % 6 else (2, 2) for number in range(180)]
     rules = rule_for("s0", "50%"), "no_regression: {metric: AP, tolerance: 1%}"
-    result = run_changed_town(ranks, rules=rules, metrics=MANY, segments=SIX * 30)
+    suite = make_changed_town(ranks, rules=rules, metrics=MANY, segments=SIX * 30)
 
-    assert result.ret == 1
-    assert look_at(result) == ["look at segment=s1", "look at segment=s2", "look at segment=s3"]
+    assert look_at(suite) == (["look at segment=s1", "look at segment=s2", "look at segment=s3"], "fail")
 
 
-def test_a_slice_that_a_red_rule_names_is_not_named_for_other_metrics(run_changed_town):
+def test_a_slice_that_a_red_rule_names_is_not_named_for_other_metrics(make_changed_town):
     ranks = [(1, 3) if number % 6 in (1, 2) else (2, 2) for number in range(180)]
-    result = run_changed_town(ranks, rules=[rule_for("s1")], metrics=MANY, segments=SIX * 30)
+    suite = make_changed_town(ranks, rules=[rule_for("s1")], metrics=MANY, segments=SIX * 30)
 
-    assert result.ret == 1
-    assert look_at(result) == ["look at segment=s2"]
+    assert look_at(suite) == (["look at segment=s2"], "fail")
 
 
-def test_where_the_loss_is_reads_as_a_sentence(run_changed_town):
+def test_where_the_loss_is_reads_as_a_sentence(make_changed_town, pytester):
     ranks = [(1, 6) if number % 6 == 2 else (2, 2) for number in range(180)]
-    result = run_changed_town(ranks, rules=[rule_for("s2")], segments=SIX * 30)
+    make_changed_town(ranks, rules=[rule_for("s2")], segments=SIX * 30)
 
-    said = " ".join(result.stdout.str().split())
+    said = " ".join(pytester.runpytest("--ireval", "town").stdout.str().split())
     assert " mostly in: 30 of 180 queries with segment=s2; all of the loss of RR@10 comes from these queries " in said
 
 
