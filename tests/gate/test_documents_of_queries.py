@@ -96,7 +96,7 @@ def test_where_the_source_is_asked_again_only_what_adds_up_is_told(shop):
     shop.pytester.syspathinsert()
     shop.accept()
     shop.change(("source: {run: rankings.txt}", "source: {python: shop_source:rank, repeat: 2}"))
-    shop.run()
+    shop.gate()
 
     found = documents(shop)
     assert "nDCG@10" in found["q01"]["shares"]  # the same list both times

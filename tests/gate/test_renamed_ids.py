@@ -191,6 +191,6 @@ def test_they_are_named_before_the_index_that_was_rebuilt_with_them(shop):
     shop.accept()
     build("v2", {query: [f"shop:{each}" for each in ids[:2]] + ids[2:] for query, ids in shop.rankings.items()})
 
-    assert shop.run().ret == 1
+    assert shop.gate().verdict == "fail"
     kinds = [each["kind"] for each in shop.results()["suites"][0]["diagnoses"]]
     assert kinds[0] == "other_ids"
