@@ -6,6 +6,7 @@ import pytest
 from graded_rankings import complete_judgments, side_data_for
 
 from pytest_ireval import Policies, load_registry, why
+from pytest_ireval.data.coerce import coerce_judgments, coerce_rankings
 from pytest_ireval.metrics.steps import find_steps
 from pytest_ireval.testing.breaking import make_variants
 from pytest_ireval.testing.data import make_corner_cases, make_random_data
@@ -52,8 +53,9 @@ def explain(metric):
     """Explain a metric on queries of all kinds; ``why`` itself refuses steps that do not come to the value."""
     for data in (make_random_data(8, tied=True), make_corner_cases()):
         grades = {query.name: dict(query.grades) for query in data.queries}
-        judgments = complete_judgments(metric, grades)
+        judgments = coerce_judgments(complete_judgments(metric, grades), readers=())
         rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
+        rankings = coerce_rankings(rankings, readers=())
         orders = {query.name: query.ordered for query in data.queries}
         side_data = side_data_for(metric, grades, orders, collection=1000)
         names = ["s"] if metric.unit == "session" else [query.name for query in data.queries[::3]]
