@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from pytest_ireval import SideData, evaluate, load_registry
+from pytest_ireval import SideData, evaluate
 from pytest_ireval.data.from_objects import make_judgments_of_table
 from pytest_ireval.data.tables import Table, place_by_number
+from pytest_ireval.plugins.manager import installed_registry
 
 QUERY = "q"
 COLLECTION = 1000
@@ -92,7 +93,7 @@ def compute_example(example):
         side_data = SideData(fields=cells, timings={QUERY: seconds})
         (only,) = evaluate({QUERY: {"judged": 1}}, {QUERY: list(cells)}, [where["metric"]], side_data=side_data).metrics
         return where["metric"], only.values[QUERY], float(where["value"])
-    metric = load_registry().parse_metrics([example.partition(" of ")[0]])[0]
+    metric = installed_registry().parse_metrics([example.partition(" of ")[0]])[0]
     if metric.needs & {"reference", "sessions", "preferences", "judgments"}:
         match = LETTERS.fullmatch(example)
         assert match, f"not of the form 'NAME of LETTERS = … = VALUE': {example}"

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ireval import Queries, Request, SourceError, load_registry
+from pytest_ireval import Queries, Request, SourceError
+from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.sources.answers import fetch_answers
 from pytest_ireval.suite.scalars import File, Items, Keys, Scalar, put_value
 from pytest_ireval.suite.sources_and_rules import read_source
@@ -15,7 +16,7 @@ class Asking:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.registry = load_registry()
+        self.registry = installed_registry()
         self.queries = Queries(("q1", "q2"), ("red mug", "blue mug"), {"segment": ("head", "tail")}, "queries.tsv")
 
     def write(self, name, text):
