@@ -4,6 +4,12 @@ import pytest
 from lamp_shop import start_judging, write_lamp_shop
 from playwright.sync_api import expect
 
+SLOW = """() => {
+  const ask = window.fetch;
+  window.fetch = (...how) => new Promise((done) => setTimeout(done, 300)).then(() => ask(...how));
+}"""
+"""From now on each request takes longer than the next click."""
+
 
 @pytest.fixture
 def judging(pytester):
@@ -49,6 +55,7 @@ def test_the_verdict_changes_as_one_grades(judging, browser):
     judgments.write_text(saved + "q1 0 u4 1\n")  # a colleague's, after git pull
     page.keyboard.press("0")
     expect(page.locator("#status")).to_contain_text("judgments.txt:6 has grade 1 now, and you gave 0.")
+    page.evaluate(SLOW)  # the end waits for what is under way
     page.keyboard.press("s")
     page.get_by_role("button", name="End and show").click()
     expect(page.locator("#status")).to_contain_text("Ended.")

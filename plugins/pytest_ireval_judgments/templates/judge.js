@@ -6,7 +6,7 @@
   const given = [];
   const seen = [];
   let item = null;
-  let busy = false;
+  let under_way = null; // the promise of what is saved or fetched now
 
   const say = (text, wrong) => {
     at("status").textContent = text;
@@ -115,15 +115,20 @@
     }
   };
 
-  const one_at_a_time = (work) => async (...values) => {
-    if (busy) return;
-    busy = true;
+  const attempt = async (work, values) => {
     try {
       await work(...values);
     } catch (error) {
       say(error.message, true);
     }
-    busy = false;
+    under_way = null;
+  };
+
+  // A second press of a key must not grade the next document, which nobody has read.
+  const one_at_a_time = (work) => async (...values) => {
+    if (under_way) return;
+    under_way = attempt(work, values);
+    await under_way;
   };
 
   const go = async (place, text, remember) => {
@@ -190,7 +195,12 @@
     say("Ended. The terminal shows what changed and what to do next; you may close this page.");
   });
 
-  for (const each of document.querySelectorAll(".end")) each.addEventListener("click", end);
+  const end_after = async (work) => {
+    await work;
+    await end();
+  };
+
+  for (const each of document.querySelectorAll(".end")) each.addEventListener("click", () => end_after(under_way));
   for (const each of buttons) each.addEventListener("click", () => grade(each.dataset.grade));
   at("undo").addEventListener("click", undo);
   at("skip").addEventListener("click", skip);
