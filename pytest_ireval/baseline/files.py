@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from pytest_ireval.errors import BaselineError, Problem, quote
-from pytest_ireval.repositories.git import find_existing_folder, git_output
+from pytest_ireval.repositories.git import find_existing_folder, find_root, git_output
 
 FOLDER = "baselines"
 SUFFIX = ".baseline"
@@ -84,6 +84,8 @@ def display_path(path: Path) -> Path:
 def find_committed_baseline(folder: Path, name: str) -> Path | None:
     """The path of the baseline that the last commit has, as people write it; None where git knows of none."""
     existing = find_existing_folder(folder.absolute())  # the folder may be gone from the disk
+    if find_root(existing) is None:
+        return None
     below = folder.absolute().relative_to(existing).as_posix()
     output = git_output(folder, "ls-tree", "-z", "--name-only", "HEAD", f"{below}/") or b""
     paths = [existing / path.decode("utf-8", "replace") for path in output.split(b"\0") if path]
