@@ -11,6 +11,7 @@ from types import ModuleType
 import pluggy
 import pytest
 from _pytest.fixtures import FixtureManager
+from _pytest.terminal import TerminalReporter
 
 FOLDERS = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 PACKAGES = ("_pytest.", "xdist.", "pytest_ireval.")
@@ -84,7 +85,7 @@ def interrupted_without_sources():
         reporter._keyboardinterrupt_memo = excinfo.getrepr(style="native")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pytest.TerminalReporter, "pytest_keyboard_interrupt", remember)
+        patch.setattr(TerminalReporter, "pytest_keyboard_interrupt", remember)
         yield
 
 
