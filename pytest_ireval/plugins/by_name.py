@@ -222,7 +222,7 @@ class KindsByName(Mapping[str, Thing]):
         whole = f"{normalize_distribution(owner)}{colon}{name}"
         is_qualified = whole not in self._listed and whole in self._qualified
         kind = self._qualified[whole]() if is_qualified else self._listed[whole]
-        return kind.load() if isinstance(kind, LateSource) else kind  # type: ignore[return-value]
+        return kind.load() if isinstance(kind, LateSource) else kind  # type: ignore[return-value]  # only sources are late
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._listed)

@@ -1,4 +1,4 @@
-"""A source and its options in words, and as a tree whose changes can be named."""
+"""A source and its options in words, and as a tree whose changes can be named; fingerprints of its code."""
 
 from __future__ import annotations
 

@@ -6,9 +6,13 @@ from playwright.sync_api import expect
 
 SLOW = """() => {
   const ask = window.fetch;
-  window.fetch = (...how) => new Promise((done) => setTimeout(done, 300)).then(() => ask(...how));
+  const press = () => document.querySelector(".end").click();
+  window.fetch = (...how) => {
+    if (how[0] === "end") setTimeout(press, 100);
+    return new Promise((done) => setTimeout(done, 300)).then(() => ask(...how));
+  };
 }"""
-"""From now on each request takes longer than the next click."""
+"""From now on each request takes longer than the next click, and who has ended presses once more."""
 
 
 @pytest.fixture
@@ -60,5 +64,7 @@ def test_the_verdict_changes_as_one_grades(judging, browser):
     page.get_by_role("button", name="End and show").click()
     expect(page.locator("#status")).to_contain_text("Ended.")
     assert "graded 1 of 3 documents: judgments.txt" in wait()
+    page.wait_for_timeout(700)  # longer than a second request would take
+    expect(page.locator("#status")).to_contain_text("Ended.")
     context.close()
     assert [each for each in complaints if "409" not in each and "500" not in each] == []

@@ -7,6 +7,7 @@
   const seen = [];
   let item = null;
   let under_way = null; // the promise of what is saved or fetched now
+  let ending = false;
 
   const say = (text, wrong) => {
     at("status").textContent = text;
@@ -195,12 +196,16 @@
     say("Ended. The terminal shows what changed and what to do next; you may close this page.");
   });
 
-  const end_after = async (work) => {
-    await work;
+  // The end waits for what is under way; a second click ends nothing more.
+  const end_when_done = async () => {
+    if (ending) return;
+    ending = true;
+    while (under_way) await under_way;
     await end();
+    ending = false;
   };
 
-  for (const each of document.querySelectorAll(".end")) each.addEventListener("click", () => end_after(under_way));
+  for (const each of document.querySelectorAll(".end")) each.addEventListener("click", end_when_done);
   for (const each of buttons) each.addEventListener("click", () => grade(each.dataset.grade));
   at("undo").addEventListener("click", undo);
   at("skip").addEventListener("click", skip);
