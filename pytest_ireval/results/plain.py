@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -30,7 +30,8 @@ def from_plain(data: Any, hint: type[T], place: str = "") -> T:
 
     What is left out has the field's default, if there is one.
     """
-    return cast("T", _read(data, hint, place, ()))
+    wanted: Any = hint
+    return cast("T", _make_reader(wanted)(data, place, ()))
 
 
 @cache
@@ -80,22 +81,88 @@ _SCALARS: dict[Any, Callable[[Any], Any]] = {float: float, int: operator.index, 
 _CALLED = {float: "a number", int: "a whole number", bool: "true or false", str: "text"}
 
 
-def _read(data: Any, hint: Any, place: str, path: Path) -> Any:
+Reader = Callable[[Any, str, Path], Any]
+"""Reads a plain value; a place and a path for messages."""
+
+
+@cache
+def _make_reader(hint: Any) -> Reader:
+    """The function that reads values of a type; put together once, since there may be many of them."""
     kind, inner = classify_type(hint)
-    if kind == "optional":
-        return None if data is None else _read(data, inner[0], place, path)
     if kind == "record":
-        return _read_record(data, hint, place, path)
-    if kind == "list":
-        _expect(isinstance(data, list), data, "a list", place, path)
-        return tuple(_read(each, inner[0], place, (*path, str(i))) for i, each in enumerate(data))
-    if kind == "mapping":
-        _expect(isinstance(data, dict), data, "an object", place, path)
-        return {key: _read(each, inner[0], place, (*path, key)) for key, each in data.items()}
+        return _make_record_reader(hint)
     if kind == "choice":
-        _expect(data in inner, data, f"one of {', '.join(inner)}", place, path)
-        return inner[inner.index(data)]
-    return _read_scalar(data, hint, place, path)
+        return _make_choice_reader(inner)
+    if kind == "scalar":
+        return _make_scalar_reader(hint)
+    read = _make_reader(inner[0])
+    if kind == "optional":
+        return lambda data, place, path: None if data is None else read(data, place, path)
+    return _make_list_reader(read) if kind == "list" else _make_mapping_reader(read)
+
+
+def _make_record_reader(record: Any) -> Reader:
+    readers = {name: _make_reader(hint) for name, hint in read_type_hints(record).items()}
+    needed = [each.name for each in fields(record) if each.default is MISSING and each.default_factory is MISSING]
+
+    def read_record(data: Any, place: str, path: Path) -> Any:
+        if not isinstance(data, dict):
+            raise _make_misfit_error(data, "an object", place, path)
+        problems = [Problem("is missing", place, (*path, name)) for name in needed if name not in data]
+        problems += [
+            Problem("unknown key", place, (*path, key), did_you_mean(key, readers))
+            for key in data
+            if key not in readers
+        ]
+        if problems:
+            raise InputError(*problems)
+        return record(**{key: readers[key](each, place, (*path, key)) for key, each in data.items()})
+
+    return read_record
+
+
+def _make_list_reader(read: Reader) -> Reader:
+    def read_list(data: Any, place: str, path: Path) -> Any:
+        if not isinstance(data, list):
+            raise _make_misfit_error(data, "a list", place, path)
+        return tuple([read(each, place, (*path, str(i))) for i, each in enumerate(data)])
+
+    return read_list
+
+
+def _make_mapping_reader(read: Reader) -> Reader:
+    def read_mapping(data: Any, place: str, path: Path) -> Any:
+        if not isinstance(data, dict):
+            raise _make_misfit_error(data, "an object", place, path)
+        return {key: read(each, place, (*path, key)) for key, each in data.items()}
+
+    return read_mapping
+
+
+def _make_choice_reader(choices: tuple[Any, ...]) -> Reader:
+    def read_choice(data: Any, place: str, path: Path) -> Any:
+        if data not in choices:
+            raise _make_misfit_error(data, f"one of {', '.join(choices)}", place, path)
+        return choices[choices.index(data)]
+
+    return read_choice
+
+
+def _make_scalar_reader(hint: Any) -> Reader:
+    if hint is Any:
+        return lambda data, _place, _path: data
+
+    def read_scalar(data: Any, place: str, path: Path) -> Any:
+        # True is an int to Python, and a whole number a number.
+        if type(data) is not hint and not (hint is float and type(data) is int):
+            raise _make_misfit_error(data, _CALLED[hint], place, path)
+        if hint is not float:
+            return data
+        if not _is_finite(data):
+            raise _make_misfit_error(data, _CALLED[hint], place, path)
+        return float(data)
+
+    return read_scalar
 
 
 def _is_finite(number: float) -> bool:
@@ -106,32 +173,9 @@ def _is_finite(number: float) -> bool:
         return False
 
 
-def _read_scalar(data: Any, hint: type[Any], place: str, path: Path) -> Any:
-    if hint is Any:
-        return data
-    allowed: tuple[type[Any], ...] = (int, float) if hint is float else (hint,)
-    fits = isinstance(data, allowed) and (hint is bool or not isinstance(data, bool))
-    _expect(fits and (hint is not float or _is_finite(data)), data, _CALLED[hint], place, path)
-    return float(data) if hint is float else data
-
-
-def _read_record(data: Any, record: Any, place: str, path: Path) -> Any:
-    _expect(isinstance(data, dict), data, "an object", place, path)
-    hints = read_type_hints(record)
-    needed = (each.name for each in fields(record) if each.default is MISSING and each.default_factory is MISSING)
-    problems = [Problem("is missing", place, (*path, name)) for name in needed if name not in data]
-    problems += [
-        Problem("unknown key", place, (*path, key), did_you_mean(key, hints)) for key in data if key not in hints
-    ]
-    if problems:
-        raise InputError(*problems)
-    return record(**{key: _read(each, hints[key], place, (*path, key)) for key, each in data.items()})
-
-
-def _expect(fits: bool, data: Any, wanted: str, place: str, path: Sequence[str]) -> None:
-    if not fits:
-        found = "null" if data is None else repr(data) if isinstance(data, str | int | float) else type(data).__name__
-        raise InputError(Problem(f"expected {wanted}, found {found[:80]}", place, tuple(path)))
+def _make_misfit_error(data: Any, wanted: str, place: str, path: Path) -> InputError:
+    found = "null" if data is None else repr(data) if isinstance(data, str | int | float) else type(data).__name__
+    return InputError(Problem(f"expected {wanted}, found {found[:80]}", place, path))
 
 
 def mask_secrets(result: SuiteResult) -> SuiteResult:
