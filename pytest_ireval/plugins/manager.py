@@ -156,9 +156,9 @@ class Plugins:
 
     def _refuse_unmarked(self, plugin: object, origin: Origin) -> None:
         """Refuse a function that is named like a hook, or nearly so, but not marked as one: it is never called."""
-        hooks = [name for name in vars(self.manager.hook) if name.startswith(f"{hookspecs.PROJECT}_")]
         for name, value in getattr(plugin, "__dict__", {}).items():
             if name.startswith(f"{hookspecs.PROJECT}_") and inspect.isroutine(value) and not _is_hook(value):
+                hooks = [hook for hook in vars(self.manager.hook) if hook.startswith(f"{hookspecs.PROJECT}_")]
                 meant = "" if name in hooks else did_you_mean(name, hooks, closeness=0.9)
                 if name in hooks or meant:
                     complaint = f"plugin {origin}: {name} is not marked with @hookimpl, so it would never be called"
