@@ -180,9 +180,9 @@ def _choose_verb(context: RuleContext, *, worse: bool) -> str:
 def _format_needed_queries(change: MetricChange, tail: Tail) -> str:
     """``; about 70 would be enough`` to show it, if more of them lost and gained in proportion.
 
-    Empty for queries in clusters: more queries of the same intents would show no more.
+    Empty for queries in clusters: more queries of the same intents would show no more. Empty if as many gained.
     """
-    if change.cluster_count is not None:
+    if change.cluster_count is not None or tail.losses <= tail.gains:
         return ""
     for times in np.geomspace(1.1, MOST_TIMES, 70).tolist():
         losses, gains = round(times * tail.losses), round(times * tail.gains)

@@ -65,6 +65,13 @@ def test_losses_that_chance_is_not_excluded_from_are_undecided(town):
     assert some.only(WORSENED.replace("}", ", on_inconclusive: fail}")).verdict == "fail"
 
 
+def test_no_number_of_queries_is_enough_where_as_many_gain(town):
+    shown = town((SAME, 42), ((1, 0), 4), ((0, 1), 4)).only(WORSENED.replace("}", ", at_most: 5%}"))
+
+    assert (shown.verdict, shown.warning) == ("inconclusive", True)
+    assert shown.headline.endswith("50 queries are too few to rule out chance")
+
+
 @pytest.mark.parametrize("lost", [0, 3])
 def test_as_many_gains_as_losses_stay_green_without_a_warning(lost, town):
     shown = town((SAME, 46), ((1, 0), lost), ((0, 1), lost)).only(WORSENED)
