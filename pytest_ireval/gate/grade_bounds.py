@@ -62,7 +62,10 @@ def bound_outcomes(checks: Sequence[Check], scores: Scores, outcomes: Sequence[O
     chosen = [check for check in _select_checks(checks) if check.id in by_id]
     corners = {
         (best, low): {
-            each.id: each for each in apply_rules(_assume_grades(scores, chosen, best=best, low=low), checks, by_id)
+            each.id: each
+            for each in apply_rules(
+                _assume_grades(scores, chosen, best=best, low=low), checks, by_id, lists_queries=False
+            )
         }
         for best in (True, False)
         for low in (True, False)

@@ -58,7 +58,7 @@ def estimate_chance_of_red(data: SuiteData, run: RunResult | None) -> ChanceOfRe
         return ChanceOfRed(None, why="no accepted change and no run has shown yet how far queries move")
     failed, warned = np.zeros((2, len(counted), DRAWS), bool)
     for draw, scores in enumerate(_draw_changes(data, differences)):
-        for row, outcome in enumerate(apply_rules(scores, counted)):
+        for row, outcome in enumerate(apply_rules(scores, counted, lists_queries=False)):
             failed[row, draw] = outcome.verdict == "fail"
             warned[row, draw] = outcome.verdict == "fail" or outcome.warning
             if outcome.verdict == "error":

@@ -68,6 +68,8 @@ class RuleContext:
     """What the p of this check is multiplied by, because the suite has several checks that decide by evidence."""
     tested_checks: int = 0
     """The number of checks of the suite that decide by evidence, where this is one of them."""
+    lists_queries: bool = True
+    """False where nobody reads the queries behind a verdict, as of the hundreds of rankings of ``ireval self-test``."""
 
     @property
     def metric(self) -> Metric:

@@ -53,6 +53,8 @@ def list_lowest_values(context: RuleContext, values: Values, *, failed: bool, fi
 def _make_list(context: RuleContext, values: Values, rows: NDArray[np.int64], failed: bool) -> QueryList:
     with_documents = rows[: MOST_WITH_DOCUMENTS if failed else MOST_LISTED_IF_PASSING]
     plain = rows[with_documents.size : MOST_LISTED] if failed else rows[:0]
+    if not context.lists_queries:
+        with_documents = plain = rows[:0]
     whole = with_documents.size == rows.size
     share = None
     if context.metric.unit == "query" and (failed or whole):

@@ -1,5 +1,7 @@
 """Scores made of the scores of a suite: some queries, both sides exchanged, other current rankings."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -58,3 +60,12 @@ def test_the_accepted_rankings_in_place_of_the_current_ones_show_no_change(score
     found = figures(scores.replace_current(scores.baseline_side))
 
     assert (found.change, found.same) == (0, 60)
+
+
+def test_without_lists_of_queries_the_rest_of_an_outcome_is_the_same(shop, scores):
+    with_lists, without = apply_rules(scores), apply_rules(scores, lists_queries=False)
+
+    assert (with_lists[0].verdict, bool(with_lists[0].queries)) == ("fail", True)
+    assert [replace(outcome, queries=(), sentence="") for outcome in with_lists] == [
+        replace(outcome, sentence="") for outcome in without
+    ]

@@ -119,7 +119,7 @@ def _begin(accepted: Scores, again: tuple[Rankings, ...], registry: Registry, ch
     scores = scores.replace_current(accepted.current)
     first = accepted.current.rankings
     second = scores.replace_current(score_rankings(collection, again, "a second asking").side)
-    outcomes = [outcome for each in (scores, second) for outcome in apply_rules(each, checks)]
+    outcomes = [outcome for each in (scores, second) for outcome in apply_rules(each, checks, lists_queries=False)]
     return Today(
         registry=registry,
         scores=scores,
@@ -143,7 +143,7 @@ def judge_component(today: Today, component: Component, rankings: tuple[Rankings
     worse = [move for move in moves if move.gain < -SMALL]
     better = [move for move in moves if move.gain > SMALL]
     checks = {check.id: check for check in today.checks}
-    outcomes = [each for each in apply_rules(without, today.checks) if each.id not in today.red]
+    outcomes = [each for each in apply_rules(without, today.checks, lists_queries=False) if each.id not in today.red]
     red = [outcome for outcome in outcomes if outcome.verdict in RED]
     result = ComponentResult(
         name=component.name,

@@ -69,9 +69,9 @@ class Rehearsal:
         return score_rankings(self.scores.collection, rankings, "a rehearsal", unknown=unknown).side
 
     def check(self, scores: Scores, checks: Iterable[RuleCheck] | None = None) -> tuple[Outcome, ...]:
-        """The outcomes of the rules, or of some of them, on other scores."""
+        """The outcomes of the rules, or of some of them, on other scores; without lists of queries."""
         selected = None if checks is None else {check.id for check in checks}
-        return apply_rules(scores, self.checks, selected)
+        return apply_rules(scores, self.checks, selected, lists_queries=False)
 
 
 def begin_rehearsal(inputs: Inputs, scores: Scores, checks: Iterable[Check]) -> Rehearsal:
