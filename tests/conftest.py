@@ -72,6 +72,7 @@ def pytest_cmdline_main(config):
 UNUSED_PLUGINS = (
     *("hypothesispytest", "randomly", "looponfail"),
     *("doctest", "faulthandler", "legacypath", "pastebin", "subtests", "unittest"),
+    *("logging", "monkeypatch", "recwarn", "threadexception", "tmpdir", "unraisableexception"),
 )
 ADDOPTS = " ".join(f"-p no:{plugin}" for plugin in UNUSED_PLUGINS)
 """For every pytest that a test starts, and for its workers: loading hypothesis takes each as long as our gate, the

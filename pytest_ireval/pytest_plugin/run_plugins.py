@@ -39,8 +39,8 @@ class RunPlugins:
 
     def adopt(self, plugin: object) -> None:
         """Take a module in if it has hooks of ours; raises IrevalError where they cannot be used."""
-        if not isinstance(plugin, ModuleType):
-            return
+        if not isinstance(plugin, ModuleType) or plugin.__name__.startswith("_pytest."):
+            return  # pytest's own modules, thirty of them, have none of our hooks
         if plugin.__file__:
             self._known_files.add(Path(plugin.__file__))
         folder, name = _conftest_folder(plugin), ""  # other plugins keep their names
