@@ -62,7 +62,7 @@ Breaks: TypeAlias = Callable[[Case, Data], Broken | None]
 
 def find_missing_value(case: Case, data: Data) -> Broken | None:
     """Raises, or returns NaN or infinity."""
-    found = case.values(data)
+    found = case.first_values(data)
     if found.raised and not found.wrote:
         return Broken((SeenBreak("", data, "", "none"),), found.raised)
     for unit, value in found.by_unit.items():
@@ -75,7 +75,7 @@ def find_value_out_of_range(case: Case, data: Data) -> Broken | None:
     """A finite value is outside the declared range."""
     low, high = read_bounds(case.metric)
     slack = ROUNDING * max([1.0, *(abs(end) for end in (low, high) if math.isfinite(end))])
-    for unit, value in case.values(data).by_unit.items():
+    for unit, value in case.first_values(data).by_unit.items():
         if math.isfinite(value) and not low - slack <= value <= high + slack:
             return Broken((SeenBreak("", data, unit, f"{value:g}, outside {low:g} to {high:g}"),))
     return None
@@ -88,7 +88,7 @@ def find_difference(change: Change, how: str, *, scored: bool = False) -> Breaks
         other = apply_change(change, data)
         names = ([q.name for q in sorted(each.queries, key=lambda q: q.number)] for each in (data, other))
         new = dict(zip(*names, strict=True))
-        before, after = case.values(data), case.values(other)
+        before, after = case.first_values(data), case.values(other)
         broken = _find_differing_unit(case, (data, before), (other, after), how, new)
         return broken and Broken(tuple(replace(seen, scored=scored) for seen in broken.seen))
 
@@ -117,7 +117,7 @@ def find_change_below_cutoff(case: Case, data: Data) -> Broken | None:
 def find_difference_alone(case: Case, data: Data) -> Broken | None:
     """A query that comes before others has another score by itself."""
     for together, alone in zip(put_each_first(data), leave_each_alone(data), strict=True):
-        before, after = case.values(together), case.values(alone)
+        before, after = case.first_values(together), case.first_values(alone)
         if before.raised:
             continue
         query = alone.queries[0].name
@@ -216,7 +216,7 @@ def _find_relevant_grade(metric: Metric) -> float | None:
 
 def _find_worse(case: Case, data: Data, better: Data, how: str) -> Broken | None:
     """The first unit that is worse although it should be at least as good."""
-    before, after = case.values(data), case.values(better)
+    before, after = case.first_values(data), case.values(better)
     sign = -1 if case.metric.direction == "lower" else 1
     for unit, value in before.by_unit.items():
         other = after.by_unit.get(unit, math.nan)

@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 from pytest_ireval.errors import IrevalError, MetricError, PluginError, Problem, did_you_mean, make_exception_problem
@@ -14,7 +15,7 @@ from pytest_ireval.metrics.parameters import Parameter, format_value
 from pytest_ireval.metrics.score import read_bounds
 from pytest_ireval.plugins.manager import load_installed_registry
 from pytest_ireval.testing.breaking import Broken, SeenBreak, list_tried_values, make_variants
-from pytest_ireval.testing.data import Case, Data, Fields, Query, cut_to, make_deep_data
+from pytest_ireval.testing.data import Case, Data, Fields, Query, Same, cut_to, make_deep_data
 from pytest_ireval.testing.promises import PROMISES, Promise
 from pytest_ireval.words import format_count
 
@@ -39,6 +40,19 @@ class Finding:
         return f"{self.name}: {self.promise}: {result}"
 
 
+@dataclass(eq=False)
+class Trial:
+    """A metric as its author passed it, maybe without arguments."""
+
+    metric: Metric
+    fields: Fields | None
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """The metric with each of the arguments with which it is tried; raises MetricError if none fit."""
+        return tuple(Case(variant, self.fields) for variant in make_variants(self.metric))
+
+
 def metric_contract(
     metrics: str | Metric | Iterable[str | Metric], *, fields: Fields | None = None
 ) -> Callable[..., None]:
@@ -57,9 +71,13 @@ def metric_contract(
         for name in (*(promise.name for promise in PROMISES), APPLIES)
     ]
 
+    @lru_cache(maxsize=1)  # of several metrics, what was computed of the last one is enough
+    def begin_trial(metric: Same[Metric]) -> Trial:
+        return Trial(metric.value, fields)
+
     @pytest.mark.parametrize(("metric", "promise"), cases)
     def test_contract(metric: Metric, promise: str) -> None:
-        finding = _check_promise(metric, promise, fields)
+        finding = _check_promise(begin_trial(Same(metric)), promise)
         if finding.broken:
             pytest.fail(finding.broken, pytrace=False)
         if finding.spared:
@@ -71,8 +89,8 @@ def metric_contract(
 def check_metric(metric: str | Metric, *, fields: Fields | None = None) -> list[Finding]:
     """The result of every promise; raises MetricError with all the evidence if one is broken."""
     (one,) = _list_metrics([metric])
-    findings = [_check_promise(one, promise.name, fields) for promise in PROMISES]
-    findings += [_check_promise(one, APPLIES, fields)]
+    trial = Trial(one, fields)
+    findings = [_check_promise(trial, name) for name in (*(promise.name for promise in PROMISES), APPLIES)]
     broken = [finding.broken for finding in findings if finding.broken]
     if broken:
         raise MetricError(*map(Problem, broken))
@@ -99,39 +117,38 @@ def _list_metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric]
     return found
 
 
-def _check_promise(metric: Metric, name: str, fields: Fields | None) -> Finding:
+def _check_promise(trial: Trial, name: str) -> Finding:
     """The result of one promise; a metric that raises an error before it can be tried breaks it."""
     try:
-        return _find_broken(metric, name, fields)
+        return _find_broken(trial, name)
     except MetricError as error:
-        return Finding(str(metric), name, broken=str(error))
+        return Finding(str(trial.metric), name, broken=str(error))
 
 
-def _find_broken(metric: Metric, name: str, fields: Fields | None) -> Finding:
-    reason = _explain_unfit(metric, fields)
+def _find_broken(trial: Trial, name: str) -> Finding:
+    metric, reason = trial.metric, _explain_unfit(trial)
     if name == APPLIES:
         return _check_that_something_applies(metric, reason)
     promise = next(promise for promise in PROMISES if promise.name == name)
     spared = reason or (metric.info.not_promised.get(name, "") if promise.optional else "")
     if spared:
         return Finding(str(metric), name, spared=spared)
-    every = {str(variant): (variant, promise.spares(variant)) for variant in make_variants(metric)}
+    reasons = [promise.spares(case.metric) for case in trial.cases]
     broken = ""
-    for variant in (variant for variant, spares in every.values() if not spares):
-        broken = _raise_broken(variant, promise, fields, metric)
+    for case in (case for case, spared in zip(trial.cases, reasons, strict=True) if not spared):
+        broken = _raise_broken(case, promise, metric)
         if bool(broken) != promise.by_some:
             break
     if broken:
         return Finding(str(metric), name, broken=broken)
-    spared = next((spares for _, spares in every.values()), "") if all(s for _, s in every.values()) else ""
-    return Finding(str(metric), name, spared=spared)
+    return Finding(str(metric), name, spared=reasons[0] if all(reasons) else "")
 
 
-def _explain_unfit(metric: Metric, fields: Fields | None) -> str:
-    if "fields" in metric.needs and not fields:
+def _explain_unfit(trial: Trial) -> str:
+    if "fields" in trial.metric.needs and not trial.fields:
         return "it needs fields: give their values, as fields={'price': [1, 2.5]}"
     try:
-        make_variants(metric)
+        _ = trial.cases
     except MetricError as error:
         return " ".join(str(error).split())
     return ""
@@ -156,15 +173,16 @@ def _check_that_something_applies(metric: Metric, reason: str) -> Finding:
     return Finding(str(metric), APPLIES)
 
 
-def _raise_broken(metric: Metric, promise: Promise, fields: Fields | None, asked: Metric) -> str:
+def _raise_broken(case: Case, promise: Promise, asked: Metric) -> str:
     """The evidence on the smallest data; empty if the promise is kept on all data.
 
     ``asked`` is the metric as its author passed it, maybe without arguments.
     """
 
     def attempt(data: Data) -> Broken | None:
-        return promise.breaks(Case(metric, fields), data)
+        return promise.breaks(case, data)
 
+    metric = case.metric
     every = make_deep_data(metric.settings["cutoff"]) if promise.deep else promise.data()
     for data in _is_on_its_scale(metric, every):
         if broken := attempt(data):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ _SEED = 20240613
 TOP = 3
 """The top of the scale, unless data say otherwise."""
 
+T = TypeVar("T")
 Graded: TypeAlias = Sequence[float | None]
 
 GRADES: Graded = (None, None, 0, 0, 1, 1, 2, 3, -1)
@@ -167,7 +168,7 @@ def make_fractions() -> Data:
 def list_all_data() -> tuple[Data, ...]:
     """Everything, with corner cases by themselves, equal scores, long lists, and many queries."""
     return (
-        *(Data((each,)) for each in make_corner_cases().queries),
+        *leave_each_alone(make_corner_cases()),
         *list_plain_data(),
         make_fractions(),
         make_random_data(8, tied=True),
@@ -303,7 +304,8 @@ def cut_to(top: float, data: Data) -> Data:
 @lru_cache(maxsize=1000)
 def put_each_first(data: Data) -> tuple[Data, ...]:
     """The data once for each query, with that query first."""
-    return tuple(replace(data, queries=(*data.queries[i:], *data.queries[:i])) for i in range(len(data.queries)))
+    turned = (replace(data, queries=(*data.queries[i:], *data.queries[:i])) for i in range(1, len(data.queries)))
+    return (data, *turned) if data.queries else ()
 
 
 @lru_cache(maxsize=1000)
@@ -377,33 +379,41 @@ def compute_metric_values(metric: Metric, judged: JudgedRankings) -> MetricValue
     return MetricValues(dict(zip(list_units(metric, judged), found.tolist(), strict=True)))
 
 
-class Case(NamedTuple):
+@dataclass(eq=False)
+class Case:
     """A metric, and the values of fields for those that need them."""
 
     metric: Metric
     fields: Fields | None
+    _first_values: dict[Data, MetricValues] = field(default_factory=dict)
 
     def values(self, data: Data) -> MetricValues:
         """The metric's values of data without anything remembered of earlier calls."""
         return compute_metric_values(self.metric, self.judged(data))
 
+    def first_values(self, data: Data) -> MetricValues:
+        """The values of the first such call: most promises begin with the same data."""
+        if data not in self._first_values:
+            self._first_values[data] = self.values(data)
+        return self._first_values[data]
+
     def judged(self, data: Data) -> JudgedRankings:
         """The data as the metric gets them: only what it needs, and nothing remembered."""
         needs = self.metric.needs | ({"sessions"} if self.metric.unit == "session" else set())
-        return _copy_arrays(_make_judged(data, frozenset(needs), _Same(self.fields)))
+        return _copy_arrays(_make_judged(data, frozenset(needs), Same(self.fields)))
 
 
-class _Same:
-    """A mapping as the key of a cache, compared by identity."""
+class Same(Generic[T]):
+    """A value as the key of a cache, compared by identity."""
 
-    def __init__(self, fields: Fields | None) -> None:
-        self.fields = fields
+    def __init__(self, value: T) -> None:
+        self.value = value
 
     def __hash__(self) -> int:
-        return id(self.fields)
+        return id(self.value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.fields is self.fields
+        return isinstance(other, Same) and other.value is self.value
 
 
 @lru_cache(maxsize=1000)
@@ -420,9 +430,9 @@ def _convert_rankings(data: Data) -> Rankings:
 
 
 @lru_cache(maxsize=1000)
-def _make_judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
+def _make_judged(data: Data, needs: frozenset[str], same: Same[Fields | None]) -> JudgedRankings:
     numbers = [query.numbers[document] for query in data.queries for document in query.grades]
-    columns = {name: [str(each[n % len(each)]) for n in numbers] for name, each in (same.fields or {}).items()}
+    columns = {name: [str(each[n % len(each)]) for n in numbers] for name, each in (same.value or {}).items()}
     judgments = _convert_judgments(data, "subtopics" in needs)
     judgments = replace(judgments, columns=columns if "judgments" in needs else {})
     judged = join_judgments(judgments, _convert_rankings(data), data.top)
@@ -439,7 +449,7 @@ def _make_judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankin
         timings={q.name: 0.01 * q.number for q in data.queries} if "timings" in needs else None,
         queries=_make_queries(data, judged.queries) if "queries" in needs else None,
         preferences={q.name: _make_preferences(q) for q in data.queries} if "preferences" in needs else None,
-        fields=_make_fields(data, same.fields or {}) if "fields" in needs else None,
+        fields=_make_fields(data, same.value or {}) if "fields" in needs else None,
         reference=reference,
     )
     return brought if needs & DOCUMENT_NEEDS else replace(brought, documents=None)
