@@ -7,8 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from suite_files import find_registry
 
-from pytest_ireval import load_registry, load_suites
+from pytest_ireval import load_suites
 from pytest_ireval.gate_api import open_kept_run
 from pytest_ireval.plugin_api import read_run
 
@@ -82,7 +83,7 @@ def list_unrepeatable(folder):
     found = []
     for result in suites:
         path = folder / result.path
-        registry = load_registry(path)
+        registry = find_registry(path)
         suite = next(each for each in load_suites(path, registry) if each.name == result.name)
         found += open_kept_run(suite, registry, result, report / "rankings.zip").unrepeatable
     return found
