@@ -62,7 +62,7 @@ def mean_evidence(
         standard_error=sample.error,
         low=sample.mean - half,
         high=sample.mean + half,
-        p_worse=_compute_p_worse(counted, weigh),
+        p_worse=_compute_p_worse(counted, weigh, sample),
     )
 
 
@@ -126,7 +126,7 @@ def equivalence(
     values, weigh = _select_counted(differences, weights, clusters)
     allowed = np.broadcast_to(np.asarray(margins, dtype=np.float64), differences.shape)[weigh.counted]
     fell, rose = (_compute_p_within(gains, allowed, weigh) for gains in (values, -values))
-    p_moved = 2 * min(_compute_p_worse(gains, weigh) for gains in (values, -values))
+    p_moved = 2 * min(_compute_p_worse(gains, weigh, estimate_mean(gains, weigh)) for gains in (values, -values))
     return Equivalence(max(fell, rose), min(1.0, p_moved))
 
 
@@ -144,11 +144,11 @@ def _select_counted(differences: Floats, weights: Floats | None, clusters: Count
     return np.where(np.abs(values) < TIE, 0.0, values)[weigh.counted], weigh
 
 
-def _compute_p_worse(values: Floats, weigh: Weighting) -> float:
-    """The chance of such a fall if there were none."""
+def _compute_p_worse(values: Floats, weigh: Weighting, sample: Estimate) -> float:
+    """The chance of such a fall if there were none; ``sample`` is the estimate of these values."""
     if weigh.effective_size < FEWEST or not values.any():
         return 1.0
-    p = p_below(estimate_mean(values, weigh))
+    p = p_below(sample)
     sums = weigh.sums(values)
     if np.count_nonzero(sums) <= FEW_CHANGED:
         p = max(p, sign_flip(sums).p_lower)
