@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +75,7 @@ PROFILES = (
 )
 
 
+@cache
 def unchanged(profile: Profile) -> Population:
     """Noise alone: as many queries gain as lose, by as much."""
     draw = np.random.default_rng(20190721)
