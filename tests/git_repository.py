@@ -19,6 +19,8 @@ def isolate_git(monkeypatch, folder):
     monkeypatch.setenv("GIT_CONFIG_SYSTEM", str(folder / "no-config"))
     monkeypatch.setenv("GIT_TEMPLATE_DIR", "")  # hooks of examples would be copied
     monkeypatch.setenv("GIT_EDITOR", "true")
+    for name, value in {"COUNT": "1", "KEY_0": "maintenance.auto", "VALUE_0": "false"}.items():
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)  # else each commit starts a program that finds nothing to do
 
 
 def run_git(folder, *arguments, check=True):
@@ -31,4 +33,8 @@ def run_git(folder, *arguments, check=True):
 def commit_all(folder, message):
     run_git(folder, "add", "--all")
     run_git(folder, "commit", "--quiet", "--allow-empty", "-m", message)
+
+
+def read_commit(folder):
+    """The id of the commit that is checked out."""
     return run_git(folder, "rev-parse", "HEAD")

@@ -54,19 +54,20 @@ def find_merge_base(ref: str, top: Path) -> MergeBase:
     if not head:
         raise BaselineError(Problem("has no commit yet, so there are no baselines to compare with", place=str(top)))
     known, commit = _find_ref(ref, top)
-    cut_off = _read_shallow_commits(top)
     answer = run_git(top, "merge-base", "--all", commit, head)
     if answer.status not in (0, 1):  # 1: there is none
         complaint = f"git cannot find the merge base of HEAD and {known}: {answer.complaint}"
         raise BaselineError(Problem(complaint, place=str(top)))
     bases = answer.out.decode("ascii").split()
+    # Where one of the two is the base, the other goes on from it, and no later commit can be missing.
+    cut_off = set() if bases and bases[0] in (head, commit) else _read_shallow_commits(top)
     if not bases and cut_off:
         complaint = f"HEAD and {known} ({commit[:DIGITS]}) have no common commit in this clone, which is shallow"
         raise BaselineError(Problem(complaint, suggestion=_suggest_history(known)))
     if not bases:
         complaint = f"HEAD and {known} ({commit[:DIGITS]}) have no common commit: their histories are unrelated"
         raise BaselineError(Problem(complaint, suggestion="name the branch that this branch started from"))
-    if cut_off and bases[0] not in (head, commit) and _may_miss_a_later_base(top, head, commit, bases, cut_off):
+    if cut_off and _may_miss_a_later_base(top, head, commit, bases, cut_off):
         complaint = (
             f"HEAD and {known} have {bases[0][:DIGITS]} in common, but this clone is shallow: a later common commit "
             "may be missing from it"

@@ -220,9 +220,12 @@ def test_of_a_submodule_it_is_the_submodule_s_own(fork_git, clone_fork, tmp_path
     call = in_folder(above)
     call("init", "--quiet", "--initial-branch=main")
     call("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "-b", "change", str(fork_git.top), "search")
+    call("commit", "--quiet", "-m", "a submodule")
+    base = BaseRef("main")
 
-    tree = BaseRef("main").find_tree(above / "search" / "suites" / "baselines")
+    tree = base.find_tree(above / "search" / "suites" / "baselines")
 
+    assert base.find_tree(above).base.top == above.resolve()
     assert tree.base.commit == fork_git.fork
     assert tree.base.top == (above / "search").resolve()
 

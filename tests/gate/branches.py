@@ -20,6 +20,11 @@ class Branch:
     def read_main(self):
         return (self.path / ".git/refs/heads/main").read_text()[:7]
 
+    @property
+    def accepted(self):
+        """The commit whose rankings :meth:`accept` accepted."""
+        return self.git("rev-parse", "HEAD~1")[:7]
+
     def _begin(self):
         self.git("init", "--quiet", "--initial-branch=main")
         (self.path / ".gitignore").write_text("ireval-report/\n__pycache__/\n")
@@ -32,7 +37,7 @@ class Branch:
         return run_git(self.path, *arguments, check=check)
 
     def commit(self, message):
-        return commit_all(self.path, message)
+        commit_all(self.path, message)
 
     def begin_with(self, *replacements):
         """The suite is another one on ``main`` already."""
@@ -57,7 +62,7 @@ class Branch:
     def accept(self, *, force=False, **lists):
         """Rank otherwise, accept and commit that."""
         self.rank(**lists)
-        self.accepted = self.commit("another ranking")[:7]
+        self.commit("another ranking")
         self.shop.update(REASON, force=force)
         self.commit("accepted")
 

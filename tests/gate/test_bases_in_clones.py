@@ -77,7 +77,8 @@ def test_a_damaged_baseline_of_the_base_is_an_error(branch, file, damage, said):
     good = path.read_bytes()
     branch.git("checkout", "--quiet", "main")
     path.write_bytes(damage(good))
-    base = branch.commit("damage")[:7]
+    branch.commit("damage")
+    base = branch.read_main()
     branch.git("checkout", "--quiet", "-B", "change")
     path.write_bytes(good)
     branch.accept(**WORSE)
@@ -96,7 +97,8 @@ def test_a_pointer_of_git_lfs_is_no_content_unless_git_lfs_brings_it(branch, mon
     branch.git("checkout", "--quiet", "main")
     good = (branch.path / "baselines/shop.baseline").read_bytes()
     (branch.path / "baselines/shop.baseline").write_text(POINTER)
-    base = branch.commit("lfs")[:7]
+    branch.commit("lfs")
+    base = branch.read_main()
     branch.git("checkout", "--quiet", "-B", "change")
     here = branch.run()
     (branch.path / "baselines/shop.baseline").write_bytes(good)

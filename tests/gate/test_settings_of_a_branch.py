@@ -16,7 +16,8 @@ SAID = "ireval_baseline_lowering is report here, but fail in {file} at {base}, t
 def begin_with(branch, file, text):
     branch.git("checkout", "--quiet", "main")
     (branch.path / file).write_text(text)
-    branch.base = branch.commit("a setting")[:7]
+    branch.commit("a setting")
+    branch.base = branch.read_main()
     branch.git("checkout", "--quiet", "-B", "change")
 
 

@@ -173,7 +173,8 @@ def test_what_a_suite_shares_counts_as_its_own(strict):
     strict.git("checkout", "--quiet", "main")
     common.write_text("missing_queries: error\n")
     strict.shop.change(("rules:\n", "extends: common.yaml\nrules:\n"))
-    strict.base = strict.commit("a shared file")[:7]
+    strict.commit("a shared file")
+    strict.base = strict.read_main()
     strict.git("checkout", "--quiet", "-B", "change")
     common.write_text("missing_queries: ignore\n")
 
@@ -214,7 +215,8 @@ def test_files_that_moved_are_still_compared(strict):
 def test_a_suite_that_could_not_be_read_then_is_said_not_to_be_compared(strict):
     strict.git("checkout", "--quiet", "main")
     (strict.path / "shop.ireval.yaml").write_text(strict.shop.suite.replace("threshold", "treshold"))
-    strict.base = strict.commit("misspelt")[:7]
+    strict.commit("misspelt")
+    strict.base = strict.read_main()
     strict.git("checkout", "--quiet", "-B", "change")
     (strict.path / "shop.ireval.yaml").write_text(strict.shop.suite)
 
@@ -315,7 +317,8 @@ def test_queries_are_missed_that_git_never_had(strict):
     strict.git("checkout", "--quiet", "main")
     (strict.path / ".gitignore").write_text("ireval-report/\n__pycache__/\nqueries.tsv\njudgments.txt\nrankings.txt\n")
     strict.git("rm", "--quiet", "--cached", "queries.tsv", "judgments.txt", "rankings.txt")
-    strict.base = strict.commit("data comes from elsewhere")[:7]
+    strict.commit("data comes from elsewhere")
+    strict.base = strict.read_main()
     strict.git("checkout", "--quiet", "-B", "change")
     for name in ("queries.tsv", "judgments.txt", "rankings.txt"):
         path = strict.path / name

@@ -4,7 +4,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from git_repository import commit_all, run_git
+from git_repository import commit_all, read_commit, run_git
 from suite_files import write_judgments, write_queries, write_suite
 
 from pytest_ireval.baseline.rank_folder import read_rank_folder
@@ -38,13 +38,14 @@ class SearchRepository:
         self.write("names.py", f"NAME = {document!r}\n")
 
     def commit_base(self):
-        commit = commit_all(self.top, "The base")
+        commit_all(self.top, "The base")
+        commit = read_commit(self.top)
         run_git(self.top, "checkout", "--quiet", "-b", "change")
         return commit
 
     def commit_branch(self):
         self.find("branch")
-        return commit_all(self.top, "Another search")
+        commit_all(self.top, "Another search")
 
     def begin_branch(self):
         """Commit both sides, and return the commit of the base."""
