@@ -5,11 +5,15 @@ import re
 import shutil
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
+from queue import SimpleQueue
+from threading import Thread
 
 import pytest
-from lamp_shop import ID, NOW, write_lamp_shop
-from lamp_shop import start_judging as start
+from lamp_shop import ID, NOW, start_judging, write_lamp_shop
 from live_server import Server
+
+from pytest_ireval_judgments.commands import judge_command, rating_page
 
 JUDGMENTS = "q1 0 brass 1\nq1 0 cable 0\nq1 0 glass 1\nq1 0 screw 0\n"
 
@@ -26,6 +30,54 @@ def red_run(pytester, monkeypatch):
 
     run.path = pytester.path
     return run
+
+
+@pytest.fixture(scope="session")
+def first_red_run(tmp_path_factory):
+    """Where the first test keeps the folder of its red run; the others get a copy."""
+    return tmp_path_factory.mktemp("red") / "run"
+
+
+@pytest.fixture
+def red_folder(red_run, first_red_run):
+    if first_red_run.exists():
+        shutil.copytree(first_red_run, red_run.path, dirs_exist_ok=True)
+    else:
+        assert red_run().ret == 1
+        shutil.copytree(red_run.path, first_red_run)
+    return red_run.path
+
+
+@pytest.fixture
+def judge_here(monkeypatch, capsys):
+    """As ``start_judging``, in a thread of this process and in its current folder."""
+    servers, make_server = SimpleQueue(), rating_page.make_rating_server
+
+    def make_known_server(*arguments):
+        made = make_server(*arguments)
+        servers.put(made)
+        return made
+
+    monkeypatch.setattr(rating_page, "make_rating_server", make_known_server)
+
+    @contextmanager
+    def start(*options):
+        words = ["--no-browser", "--judge", "ann", *options]
+        judging = Thread(target=judge_command.command.main, args=(words,), kwargs={"standalone_mode": False})
+        judging.start()
+        server, address = servers.get(timeout=20)
+
+        def wait():
+            judging.join()
+            return capsys.readouterr().out
+
+        try:
+            yield address, wait
+        finally:
+            server.shutdown()
+            judging.join()
+
+    return start
 
 
 def ask(address, place, sent=None):
@@ -46,7 +98,7 @@ def test_a_red_run_of_a_live_source_is_judged_again_with_the_engine_stopped(red_
     asked = len(engine.requests)
     engine.close()
 
-    with start(red_run.path, "--last") as (address, wait):
+    with start_judging(red_run.path, "--last") as (address, wait):
         first = ask(address, "items/next")
         before = ask(address, "verdicts")
         ask(address, "items/0", {"grade": "1", "seen": ""})
@@ -78,7 +130,7 @@ def test_a_red_run_of_a_live_source_is_judged_again_with_the_engine_stopped(red_
     ]
 
 
-def test_a_folder_of_ci_is_enough_and_grades_of_a_colleague_count(red_run, tmp_path_factory, monkeypatch):
+def test_a_folder_of_ci_is_enough_and_grades_of_a_colleague_count(red_run, judge_here, tmp_path_factory, monkeypatch):
     monkeypatch.setenv("RANKINGS", "rankings.txt")
     red_run(source='{run: "${RANKINGS}"}')
     monkeypatch.delenv("RANKINGS")  # the report has it
@@ -89,7 +141,7 @@ def test_a_folder_of_ci_is_enough_and_grades_of_a_colleague_count(red_run, tmp_p
     with open(red_run.path / "judgments.txt", "a") as file:
         file.write("q1 0 u4 0\n")
 
-    with start(red_run.path, "--run", str(fetched)) as (address, wait):
+    with judge_here("--run", str(fetched)) as (address, wait):
         assert ask(address, "items/next")["document"] == "u3"
         with open(red_run.path / "judgments.txt", "a") as file:
             file.write("q1 0 u3 0\n")
@@ -104,11 +156,10 @@ def test_a_folder_of_ci_is_enough_and_grades_of_a_colleague_count(red_run, tmp_p
     assert "next:" not in told
 
 
-def test_a_grade_that_cannot_be_saved_says_why_and_can_be_given_later(red_run):
-    red_run()
-    path = red_run.path / "judgments.txt"
+def test_a_grade_that_cannot_be_saved_says_why_and_can_be_given_later(red_folder, judge_here):
+    path = red_folder / "judgments.txt"
 
-    with start(red_run.path, "--last") as (address, wait):
+    with judge_here("--last") as (address, wait):
         ask(address, "items/0", {"grade": "1", "seen": ""})
         path.write_text(JUDGMENTS)  # as git checkout does
         removed = ask(address, "items/0", {"grade": "1", "seen": "1"})
@@ -159,9 +210,8 @@ def test_a_grade_that_cannot_be_saved_says_why_and_can_be_given_later(red_run):
         (lambda _: None, ("--last", "--grades", "0-3"), "--grades are those of the suite: 0-1"),
     ],
 )
-def test_mistakes_say_what_to_do(red_run, ireval, change, options, complaint):
-    red_run()
-    change(red_run.path)
+def test_mistakes_say_what_to_do(red_folder, ireval, change, options, complaint):
+    change(red_folder)
     refused = ireval("judge", "--no-browser", "--judge", "ann", *options)
 
     assert refused.code == 2
