@@ -1,25 +1,28 @@
 """`ireval demo`: from an install to a red gate, with nothing to prepare."""
 
 import os
-import subprocess
 import sys
+import tempfile
+
+import pytest
+
+from pytest_ireval.cli import main
 
 
-def run_demo(*arguments, cwd, **variables):
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | variables
-    line = [sys.executable, "-m", "pytest_ireval", "demo", *arguments]
-    return subprocess.run(line, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
-
-
-def test_the_demo_is_green_and_then_red_for_the_tail_and_leaves_alone_where_it_is_started(tmp_path):
+def test_the_demo_is_green_and_then_red_for_the_tail_and_leaves_alone_where_it_is_started(tmp_path, monkeypatch, capfd):
     here, temporary = tmp_path / "here", tmp_path / "temporary"
     here.mkdir()
     temporary.mkdir()
     (here / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
-    others = {"CI": "1", "PYTEST_ADDOPTS": "--also-unknown", "RANKINGS": "none.trec"}
-    shown = run_demo(cwd=here, TMPDIR=str(temporary), **others)
-    assert shown.returncode == 0, shown.stderr
-    green, red = shown.stdout.split("2. ")
+    monkeypatch.chdir(here)
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    for name, value in {"CI": "1", "PYTEST_ADDOPTS": "--also-unknown", "RANKINGS": "none.trec"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "argv", ["ireval", "demo"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    green, red = capfd.readouterr().out.split("2. ")
     assert "7 passed" in green
     assert "segment=tail (hard limit 25%)" in red
     assert "1 failed, 6 passed" in red
