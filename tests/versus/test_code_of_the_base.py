@@ -62,13 +62,17 @@ def test_a_program_that_a_suite_starts_imports_the_base_as_well(repository):
 
 
 HOOK = """\
-import importlib.util, sys
+import importlib.machinery, importlib.util, os, sys
 class Hook:
     @staticmethod
     def find_spec(name, path=None, target=None):
         if name in {names!r}:
             home = {folder!r} + "/" + name
             file = home + "/__init__.py"
+            if os.path.exists(home) and not os.path.exists(file):
+                spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
+                spec.submodule_search_locations = [home]
+                return spec
             return importlib.util.spec_from_file_location(name, file, submodule_search_locations=[home])
 sys.meta_path.append(Hook)
 """
@@ -87,6 +91,18 @@ def test_an_import_hook_that_leads_to_the_branch_is_redirected(repository):
     repository.write("__init__.py", "from shop.names import NAME\n")
     repository.write("search.py", SEARCH.replace("shop.names", "shop"))
     repository.begin_branch()
+
+    assert repository.import_base(paths=[hook]) == "base"
+
+
+def test_an_import_hook_for_a_namespace_package_leads_to_what_the_branch_deleted(repository):
+    hook = install_hook(repository, "shop")
+    (repository.package / "__init__.py").unlink()
+    repository.write("legacy.py", "from shop.names import NAME\n")
+    repository.write("search.py", SEARCH.replace("shop.names", "shop.legacy"))
+    repository.commit_base()
+    (repository.package / "legacy.py").unlink()
+    repository.commit_branch()
 
     assert repository.import_base(paths=[hook]) == "base"
 
