@@ -12,9 +12,6 @@ from pytest_ireval.errors import BaselineError, Problem
 from pytest_ireval.repositories.git import LONG_TIMEOUT, find_existing_folder, find_root, is_pointer, run_git
 from pytest_ireval.repositories.merge_base import MergeBase, find_merge_base, find_top
 
-SMALL = 1 << 20
-"""The most bytes of a file whose content is kept: several checks read a suite and what it extends."""
-
 
 class BaseRef:
     """The ref that a run is compared with; git is asked once for each repository."""
@@ -52,8 +49,6 @@ class Tree:
     def __init__(self, base: MergeBase) -> None:
         self.base = base
         self._entries: dict[str, list[_Entry]] = {}
-        self._small: dict[str, bytes] = {}
-        """The contents of small files, by object id."""
 
     def path_from_top(self, file: Path) -> str:
         """The path of a file from the top of the repository, links kept; empty if the file is outside of it."""
@@ -78,12 +73,6 @@ class Tree:
 
     def contents(self, wanted: Mapping[str, str]) -> dict[str, bytes]:
         """The content of each path, given its object id; git is asked once for all."""
-        known = {path: self._small[object_id] for path, object_id in wanted.items() if object_id in self._small}
-        read = self._read({path: object_id for path, object_id in wanted.items() if path not in known})
-        self._small |= {wanted[path]: content for path, content in read.items() if len(content) <= SMALL}
-        return {path: known[path] if path in known else read[path] for path in wanted}
-
-    def _read(self, wanted: Mapping[str, str]) -> dict[str, bytes]:
         if not wanted:
             return {}
         given = "".join(f"{object_id}\n" for object_id in wanted.values()).encode("ascii")
