@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ireval import load_registry, load_suites
+from pytest_ireval import load_suites
+from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.suite.suite_keys import DocumentsKeys, JudgmentsKeys, QueriesKeys, SuiteKeys, WaiverKeys
 
 ROOT = Path(__file__).parents[2]
@@ -62,11 +63,11 @@ def format_keys(keys):
     return "".join(f"{key}: {value}\n" for key, value in keys.items())
 
 
-@pytest.mark.parametrize("kind", [*load_registry().rules, *load_registry().sources])
+@pytest.mark.parametrize("kind", [*installed_registry().rules, *installed_registry().sources])
 def test_every_kind_has_an_example_that_loads(generator, load, kind):
     example = generator.EXAMPLES[kind]
     keys = dict(ALL)
-    if kind in load_registry().rules:
+    if kind in installed_registry().rules:
         text = format_keys(keys) + "rules:\n" + "".join(f"  {line}\n" for line in example.splitlines())
         assert {rule.kind.name for rule in load(text)[0].rules} == {kind}
     else:

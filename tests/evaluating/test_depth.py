@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_ireval import Policies, SideData, evaluate, load_registry
+from pytest_ireval import Policies, SideData, evaluate
+from pytest_ireval.plugins.manager import installed_registry
 
 DOCUMENTS = [f"d{number}" for number in range(9)]
 WITHOUT_LISTS = {"subtopics", "sessions", "timings", "fields", "collection", "judgments"}
@@ -22,7 +23,7 @@ def name_of(metric):
     return metric.name + ARGUMENTS.get(metric.name, "@3" if "cutoff" in metric.missing else "")
 
 
-METRICS = [name_of(each) for each in load_registry().metrics.values() if not each.needs & WITHOUT_LISTS]
+METRICS = [name_of(each) for each in installed_registry().metrics.values() if not each.needs & WITHOUT_LISTS]
 METRICS += ["nDCG@3", "AP@3", "nDCG(ideal='retrieved')@2", "nDCG(judged_only=True)@2", "Q@3", "RR@2", "ERR@3"]
 
 

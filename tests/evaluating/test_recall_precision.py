@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval import evaluate, load_registry
+from pytest_ireval import evaluate
 from pytest_ireval.data.side_data import SideData
 from pytest_ireval.evaluating.evaluation import prepare_evaluation
 from pytest_ireval.evaluating.recall_precision import compute_r_precision, find_relevant, interpolate_precision
+from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.results.policies import Policies
 
-REGISTRY = load_registry()
+REGISTRY = installed_registry()
 ranking = st.lists(st.sampled_from([0, 1, 2, None]), max_size=8)
 queries = st.dictionaries(st.sampled_from(["q1", "q2", "q3"]), st.tuples(ranking, st.lists(st.sampled_from([0, 1, 2]))))
 

@@ -5,14 +5,15 @@ import math
 import pytest
 from graded_rankings import complete_judgments, side_data_for
 
-from pytest_ireval import Policies, load_registry, why
+from pytest_ireval import Policies, why
 from pytest_ireval.data.coerce import coerce_judgments, coerce_rankings
 from pytest_ireval.metrics.steps import find_steps
+from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.testing.breaking import make_variants
 from pytest_ireval.testing.data import make_corner_cases, make_random_data
 
 METRICS = sorted(
-    (metric for metric in load_registry().metrics.values() if metric.unit != "run"), key=lambda metric: metric.name
+    (metric for metric in installed_registry().metrics.values() if metric.unit != "run"), key=lambda metric: metric.name
 )
 CASES = [
     pytest.param(some, id=f"{metric.name} {len(some)}", marks=mark)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_ireval import evaluate, load_registry, read_judgments, read_rankings
+from pytest_ireval import evaluate, read_judgments, read_rankings
 from pytest_ireval.data.coerce import join_rankings
 from pytest_ireval.data.formats import columnar
 from pytest_ireval.data.formats.input_file import open_input
@@ -17,8 +17,9 @@ from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.formats.recognition import choose_reader
 from pytest_ireval.data.scan import pieces
 from pytest_ireval.errors import InputError
+from pytest_ireval.plugins.manager import installed_registry
 
-READERS = load_registry().readers
+READERS = installed_registry().readers
 COLUMNS = ("query", "rank", "grade", "judgment", "score", "tied_from", "tied_to")
 JUDGED = {"q1": {"d1": 3, "d2": 0, "ö 1": 1}, "q2": {"d1": 1, "17": 2}, "17": {"d1": 1, "d3": 2}}
 

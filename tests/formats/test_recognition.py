@@ -3,11 +3,12 @@
 import pytest
 from contents import list_grades
 
-from pytest_ireval import InputError, evaluate, load_registry, read_judgments, read_queries, read_rankings
+from pytest_ireval import InputError, evaluate, read_judgments, read_queries, read_rankings
 from pytest_ireval.data.formats.input_file import open_input
 from pytest_ireval.data.formats.recognition import list_fitting_readers
+from pytest_ireval.plugins.manager import installed_registry
 
-READERS = load_registry().readers
+READERS = installed_registry().readers
 
 SAMPLES = {
     "qrels": ("q1 0 d1 1\nq1 0 d2 0\n", {"judgments": ["trec"]}),

@@ -3,19 +3,19 @@
 from pathlib import Path
 from types import MappingProxyType
 
-from pytest_ireval import load_registry
 from pytest_ireval.data.coerce import coerce_rankings
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.evaluating.evaluation import prepare_evaluation
 from pytest_ireval.gate.queries_and_judgments import Collection
 from pytest_ireval.gate.score_rankings import score_rankings
 from pytest_ireval.gate.unjudged import UnjudgedEffects
+from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.results.policies import Policies
 from pytest_ireval.sides.population import Population
 from pytest_ireval.suite.suite import Place, Suite
 from pytest_ireval.suite.suite_keys import DocumentsKeys
 
-REGISTRY = load_registry()
+REGISTRY = installed_registry()
 NONE = MappingProxyType({})
 
 

@@ -8,14 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from suite_files import accept_suites, write_judgments, write_rankings, write_suite
 
-from pytest_ireval import load_registry, load_suite, run_gate
+from pytest_ireval import load_suite, run_gate
 from pytest_ireval.data.coerce import coerce_judgments, coerce_rankings
 from pytest_ireval.data.join import join_judgments
 from pytest_ireval.evaluating.evaluation import EvaluationSetup
+from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.results.plain import to_plain
 from pytest_ireval.suite.loading import load_suites
 
-REGISTRY = load_registry()
+REGISTRY = installed_registry()
 NAMES = [f"d{number}" for number in range(12)]
 RULES = (
     "threshold: {nDCG@3: '>= 0.5'}",

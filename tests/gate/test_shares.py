@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from pytest_ireval import load_registry
 from pytest_ireval.data.side_data import SideData
 from pytest_ireval.data.views import cut_to_depth, select_queries
 from pytest_ireval.evaluating.evaluation import prepare_evaluation
 from pytest_ireval.explaining import show_steps
 from pytest_ireval.gate.query_documents import isolate_documents
 from pytest_ireval.metrics.score import score
+from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.results.policies import Policies
 from pytest_ireval.testing.data import make_corner_cases, make_random_data
 
-REGISTRY = load_registry()
+REGISTRY = installed_registry()
 
 
 def join_rankings(metric, data):

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval import load_registry
 from pytest_ireval.errors import MetricNameError
+from pytest_ireval.plugins.manager import installed_registry
 
-REGISTRY = load_registry()
+REGISTRY = installed_registry()
 AVAILABLE = f"ireval metrics lists all {len(REGISTRY.metrics)} metrics"
 
 

@@ -5,9 +5,9 @@ import math
 import pytest
 from graded_rankings import compute_example, value
 
-from pytest_ireval import load_registry
+from pytest_ireval.plugins.manager import installed_registry
 
-METRICS = sorted(load_registry().metrics.values(), key=lambda metric: metric.name)
+METRICS = sorted(installed_registry().metrics.values(), key=lambda metric: metric.name)
 
 BY_OTHER_DATA = {"reference", "subtopics", "sessions", "preferences", "judgments", "timings"}
 

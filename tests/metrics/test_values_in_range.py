@@ -5,9 +5,10 @@ from graded_rankings import complete_judgments, side_data_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_ireval import MetricError, evaluate, load_registry
+from pytest_ireval import MetricError, evaluate
+from pytest_ireval.plugins.manager import installed_registry
 
-METRICS = sorted(load_registry().metrics.values(), key=lambda metric: metric.name)
+METRICS = sorted(installed_registry().metrics.values(), key=lambda metric: metric.name)
 numbers = st.sampled_from([-2.0, -0.5, 0.0, 0.3, 0.5, 1.0, 2.0, 3.5, 10.0])
 VALUES = {
     "int": st.sampled_from([1, 2, 5, 1000]),

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval import MetricError, evaluate, load_registry, per_query_metric, why
+from pytest_ireval import MetricError, evaluate, per_query_metric, why
+from pytest_ireval.plugins.manager import installed_registry
 
-METRICS = sorted(m.name for m in load_registry().metrics.values() if "subtopics" in m.needs)
+METRICS = sorted(m.name for m in installed_registry().metrics.values() if "subtopics" in m.needs)
 K = 3
 
 

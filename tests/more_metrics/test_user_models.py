@@ -3,10 +3,11 @@
 import pytest
 from graded_rankings import value
 
-from pytest_ireval import MetricError, SideData, evaluate, load_registry
+from pytest_ireval import MetricError, SideData, evaluate
+from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval_more_metrics import continuation
 
-MODELS = [metric for metric in load_registry().metrics.values() if metric.parameter("measure")]
+MODELS = [metric for metric in installed_registry().metrics.values() if metric.parameter("measure")]
 FIXED = {"INSQ", "NPV", "SDCG", "SET", "TBG", "U"}
 each_model = pytest.mark.parametrize(
     "model", [m(cutoff=4) if "cutoff" in m.missing else m for m in MODELS], ids=lambda model: model.name
@@ -77,6 +78,6 @@ def test_the_lowest_gain_is_below_the_highest():
 
 
 def test_names_of_ir_measures_are_understood():
-    (theirs,) = load_registry().parse_metrics(["INST(T=2.0, max_rel=4, min_rel=0)"])
+    (theirs,) = installed_registry().parse_metrics(["INST(T=2.0, max_rel=4, min_rel=0)"])
 
     assert str(theirs) == "INST(T=2, max_grade=4)"

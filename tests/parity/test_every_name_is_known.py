@@ -8,11 +8,11 @@ import foreign
 import pytest
 from foreign import need_peer
 
-from pytest_ireval import load_registry
 from pytest_ireval.errors import MetricNameError
 from pytest_ireval.metrics.elsewhere import PACKAGES, list_counterparts, list_without_counterpart
+from pytest_ireval.plugins.manager import installed_registry
 
-ROWS = load_registry().vocabulary.elsewhere
+ROWS = installed_registry().vocabulary.elsewhere
 
 
 def families(package):
@@ -137,7 +137,7 @@ NUMBERS |= {"T": 2.5, "max_rel": 4, "min_rel": 1, "hit": 2, "noise": -2, "miss":
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_name_means_here_what_it_means_there_or_is_refused(package):
-    registry, refused = load_registry(), set()
+    registry, refused = installed_registry(), set()
     for row in list_counterparts(ROWS, package):
         numbers = NUMBERS if package == "ranx" else NUMBERS | {"p": 0.5}
         try:
@@ -161,4 +161,4 @@ def test_a_name_means_here_what_it_means_there_or_is_refused(package):
 )
 def test_a_refused_name_is_explained(name, hint):
     with pytest.raises(MetricNameError, match=re.escape(hint)):
-        load_registry().parse_metrics([name])
+        installed_registry().parse_metrics([name])

@@ -7,7 +7,6 @@ import pytest
 from pydantic import Field, model_validator
 from toy_kinds import BEGINNING, with_kinds
 
-from pytest_ireval import load_registry
 from pytest_ireval.errors import PluginError
 from pytest_ireval.options import (
     AmountText,
@@ -19,13 +18,14 @@ from pytest_ireval.options import (
     SecretText,
     SourceOptions,
 )
+from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.plugins.plugin_types import diagnosis, rule, source
 
 KEYS = (
     "ireval, suite, owner, tags, source, depth, queries, weight, cluster, judgments, documents, baseline, metrics, "
     "dialect, ties, missing_queries, no_relevant, rules, waive, components, watches, extends, matrix"
 )
-KNOWN = load_registry().vocabulary.known
+KNOWN = installed_registry().vocabulary.known
 
 
 def test_four_mistakes_are_said_at_once_in_the_order_of_their_lines(mistakes):
@@ -55,7 +55,7 @@ rules:
         "shop.yaml:9:5: rules > 3\n"
         "  unknown rule 'no_regresion'\n"
         "  did you mean 'no_regression'?\n"
-        f"  available: {', '.join(load_registry().rules)}"
+        f"  available: {', '.join(installed_registry().rules)}"
     )
 
 
@@ -207,7 +207,7 @@ def test_a_default_that_its_own_type_refuses_names_the_option_and_the_plugin(mis
 
 
 def test_the_defaults_of_built_in_kinds_fit_their_types():
-    registry = load_registry()
+    registry = installed_registry()
     kinds = (*registry.rules.values(), *registry.sources.values())
 
     assert len(kinds) >= 10

@@ -7,12 +7,13 @@ import sys
 import numpy as np
 import pytest
 
-from pytest_ireval import MetricError, load_registry, metric, per_query_metric, ratio
+from pytest_ireval import MetricError, metric, per_query_metric, ratio
 from pytest_ireval.errors import PluginError
+from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.testing import check_metric, metric_contract
 from pytest_ireval.testing.breaking import make_variants
 
-INSTALLED = load_registry()
+INSTALLED = installed_registry()
 FIELDS = {"stock": ["yes", "no", ""], "price": [1, "2.5", 7], "day": ["2026-11-01", "2026-11-03"]}
 COLUMNS = {"known": ["yes", "no", "no"]}
 """One for all metrics: judged data are kept from one check to the next by the identity of the fields."""

@@ -5,13 +5,14 @@ import re
 import numpy as np
 import pytest
 
-from pytest_ireval import RankingChange, RuleResult, load_registry, rule, source
+from pytest_ireval import RankingChange, RuleResult, rule, source
 from pytest_ireval.errors import PluginError
 from pytest_ireval.options import ComparingOptions, MetricText, SourceOptions, Text
 from pytest_ireval.plugin_api import Reader, mean_evidence
+from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.testing import check_reader, check_rule, check_source, make_request, make_rule_context
 
-BUILT_IN = load_registry()
+BUILT_IN = installed_registry()
 
 
 def find_broken(check, *arguments, **options):
