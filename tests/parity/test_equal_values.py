@@ -29,11 +29,12 @@ from rankings_at_random import (
     without_ties,
 )
 
-from pytest_ireval import Policies, SideData, evaluate, load_registry
+from pytest_ireval import Policies, SideData, evaluate
 from pytest_ireval.metrics.elsewhere import list_counterparts
+from pytest_ireval.plugins.manager import installed_registry
 
 ROWS = {
-    package: list_counterparts(load_registry().vocabulary.elsewhere, package)
+    package: list_counterparts(installed_registry().vocabulary.elsewhere, package)
     for package in ("trec_eval", "ir_measures", "ranx", "ntcireval", "pyndeval", "cwl-eval", "scikit-learn")
 }
 

@@ -258,9 +258,15 @@ def _find_last_quote(row: Iterable[tuple[int, str]], delimiter: str) -> tuple[in
     """
     opened, state = 0, "start"
     for number, line in row:
-        for each in line:
+        place = 0
+        while place < len(line):
             if state == "quoted":
-                state = "ended" if each == '"' else state
+                place = line.find('"', place)  # all of a cell up to its end, which may be far
+                if place < 0:
+                    break
+            each, place = line[place], place + 1
+            if state == "quoted":
+                state = "ended"
             elif state == "ended" and each == '"':
                 state = "quoted"  # two quotes are one
             elif each in (delimiter, "\r", "\n"):
