@@ -17,7 +17,10 @@ VALUES = {
     "map": st.dictionaries(st.sampled_from([0.0, 1.0, 2.0]), numbers, max_size=3),
     "text": st.just("price"),
 }
-grades = st.integers(-2, 3)
+GRADES = range(-2, 4)
+grades = st.sampled_from(GRADES)
+ranked_grades = st.sampled_from([None, None, None, *GRADES])
+"""One draw each, where a choice between strategies would take two."""
 PRICES = {f"d{rank}": {"price": 0.5 + rank % 3} for rank in range(8)}
 
 
@@ -39,7 +42,7 @@ def whole_metrics(draw, metric):
 def data(draw):
     judgments, rankings = {}, {}
     for query in ("q1", "q2", "q3"):
-        ranked = draw(st.lists(st.none() | grades, max_size=8))
+        ranked = draw(st.lists(ranked_grades, max_size=8))
         missed = draw(st.lists(grades, min_size=1, max_size=4))
         rankings[query] = [f"d{rank}" for rank in range(len(ranked))]
         judged = {f"d{rank}": grade for rank, grade in enumerate(ranked) if grade is not None}
