@@ -138,10 +138,13 @@ def _describe_failures(run: RunResult, failed: Sequence[_Finding]) -> Iterator[s
 
 def _is_consequence(finding: _Finding) -> bool:
     """Tell whether a slice fell by a cause that concerns all queries, and all queries fell as well."""
-    wholes = [
-        outcome.metric for outcome in finding.suite.outcomes if outcome.verdict == "fail" and outcome.slice == "all"
-    ]
-    return is_explained(finding.suite) and finding.outcome.slice != "all" and finding.outcome.metric in wholes
+    suite, failed = finding
+    if failed.slice == "all" or not is_explained(suite):
+        return False
+    return any(
+        outcome.verdict == "fail" and outcome.slice == "all" and outcome.metric == failed.metric
+        for outcome in suite.outcomes
+    )
 
 
 def rank_importance(outcome: Outcome) -> tuple[float, ...]:

@@ -145,13 +145,16 @@ def test_readers_beside_a_writer_that_never_rests_always_find_a_whole_baseline(t
     path = write_baseline(tmp_path, OLD)
     script = (
         "import sys; from pathlib import Path; from test_interrupted_updates import *\n"
+        "print(flush=True)\n"
         "for number in range(300):\n"
         "    replace_file(Path(sys.argv[1]), encode_baseline((NEW, OLD)[number % 2]))\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])}
-    writer = subprocess.Popen([sys.executable, "-c", script, path], env=environment)
+    writer = subprocess.Popen([sys.executable, "-c", script, path], env=environment, stdout=subprocess.PIPE)
+    writer.stdout.readline()  # it has imported what it needs, and begins to write
     while writer.poll() is None:
         assert content(read_baseline(tmp_path, "shop")) in (content(OLD), content(NEW))
+    writer.stdout.close()
     assert writer.returncode == 0
 
 
