@@ -34,8 +34,8 @@ def test_metrics_are_ordered_by_the_share_of_pairs_that_they_tell_apart(ireval, 
         pairs = [stats.ttest_rel([*b.values()], [*a.values()]) for a, b in combinations(values, 2)]
         significant = sum(pair.pvalue < 0.05 for pair in pairs)
         assert (row["pairs"], row["significant"], row["share"]) == (15, significant, significant / 15)
-        widths = [(pair.confidence_interval().high - pair.confidence_interval().low) / 2 for pair in pairs]
-        assert row["difference_required"] == pytest.approx(max(widths))
+        intervals = [pair.confidence_interval() for pair in pairs]
+        assert row["difference_required"] == pytest.approx(max(each.high - each.low for each in intervals) / 2)
     shares = [row["share"] for row in found["metrics"]]
     assert shares == sorted(shares, reverse=True)
     assert 0 < shares[-1] < shares[0] < 1

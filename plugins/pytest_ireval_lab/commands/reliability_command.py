@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -148,7 +148,7 @@ def _make_sheets(results: Sequence[_Reliability], target: float, tau: float) -> 
         shown=[_share_row(each) for each in results],
     )
     orders: list[Row] = [
-        {"metric": each.metric, **{name: value for name, value in asdict(one).items() if name != "bins"}}
+        {"metric": each.metric, **{name: value for name, value in vars(one).items() if name != "bins"}}
         for each in results
         for one in each.orders
     ]
