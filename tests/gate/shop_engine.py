@@ -15,6 +15,7 @@ THINGS = ("mugs", "pans", "pots", "cups", "bowls", "plates", "spoons", "knives",
 COLOURS = ("red", "blue", "grey", "pink", "gold", "lime", "teal", "plum", "rust", "navy")
 
 
+@cache
 def make_catalogue(size=300):
     """Products by id, in three rounds of all colours and things.
 
@@ -128,10 +129,15 @@ class ShopEngine:
         for name, weight in weights:
             if name in fields:
                 stems = fields[name].get("analyzer") == "english"
-                counts = count_words(document.get(name, ""), stems)
-                found = (counts[word] for word in count_words(text, stems) if word in counts)
-                score += weight * sum(count / (1 + count) for count in found)
+                score += weight * score_field(text, document.get(name, ""), stems)
         return score
+
+
+@cache  # each job asks for the same
+def score_field(query, text, stems):
+    counts = count_words(text, stems)
+    found = (counts[word] for word in count_words(query, stems) if word in counts)
+    return sum(count / (1 + count) for count in found)
 
 
 @cache
