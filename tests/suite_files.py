@@ -68,7 +68,20 @@ def accept_suites(path, reason="", *, force=False):
 
     Without a reason only first baselines are written.
     """
-    registry, update = find_registry(path), BaselineUpdate(bool(reason), not reason, reason, force)
+    update = BaselineUpdate(bool(reason), not reason, reason, force)
+    for name in _accept_one_by_one(path, update):
+        assert name in update.written, (*update.problems, *update.messages)
+
+
+def try_to_accept(path, reason="", *, only_new=False, force=False):
+    """What comes of accepting them: the baselines that are written, messages, and the problems that a run names."""
+    update = BaselineUpdate(not only_new, only_new, reason, force)
+    list(_accept_one_by_one(path, update))
+    return update
+
+
+def _accept_one_by_one(path, update):
+    registry = find_registry(path)
     for suite in load_suites(path, registry):
         plan = make_plan(suite, registry)
         gated = gate_suite(suite, registry, plan, RunContext(read_date()))
@@ -76,7 +89,7 @@ def accept_suites(path, reason="", *, force=False):
         planned.selected += planned.checks
         evaluation = SuiteEvaluation(gated.result, propose_baseline(gated.inputs, gated.scores))
         update.accept_suite(planned, evaluation, planned.checks, read_clock())
-        assert suite.name in update.written, (*update.problems, *update.messages)
+        yield suite.name
 
 
 def outcomes_by_id(result):

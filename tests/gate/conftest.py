@@ -8,7 +8,7 @@ import pytest
 from branches import Branch
 from git_repository import isolate_git
 from monorepo import Monorepo, set_environment
-from suite_files import accept_suites, find_registry, write_judgments, write_queries, write_rankings
+from suite_files import accept_suites, find_registry, try_to_accept, write_judgments, write_queries, write_rankings
 from town import Town
 
 from pytest_ireval import load_suite, run_gate
@@ -82,6 +82,11 @@ class Shop:
         """Accept what the suite measures now, without pytest."""
         self.checked = None
         accept_suites(self.path / "shop.ireval.yaml", reason, force=force)
+
+    def try_to_accept(self, reason="", **options):
+        """What comes of accepting it, without pytest."""
+        self.checked = None
+        return try_to_accept(self.path / "shop.ireval.yaml", reason, **options)
 
     def accept(self):
         """The first baseline; the same files were accepted once, and what that made of them is copied."""

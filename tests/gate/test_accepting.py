@@ -7,7 +7,7 @@ from git_repository import commit_all, isolate_git, run_git
 
 RED = "1 verdict red: make it pass, change its rule, or add --ireval-force: "
 ALL, TAIL = "no_regression::nDCG_10.all", "no_regression::nDCG_10.segment-tail"
-NEEDS_REASON = 'not accepted: shop: a regression was found: give a reason with --ireval-reason "…"'
+NEEDS_REASON = 'shop: a regression was found: give a reason with --ireval-reason "…"'
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_a_red_comparison_is_accepted_with_a_reason_and_only_then_called_accepte
 
     result.assert_outcomes(passed=5, failed=2)
     assert (result.ret, changed_shop.baseline_files()) == (pytest.ExitCode.TESTS_FAILED, before)
-    assert find_problems(result) == [NEEDS_REASON]
+    assert find_problems(result) == [f"not accepted: {NEEDS_REASON}"]
     assert read_acceptable(changed_shop) == {ALL: ("fail", True, False), TAIL: ("fail", True, False)}
     assert changed_shop.results()["suites"][0]["verdict"] == "fail"
     assert changed_shop.results()["suites"][0]["metrics"][0]["verdict"] == "fail"
@@ -68,13 +68,10 @@ def test_a_red_threshold_stands_in_the_way_unless_forced(changed_shop):
 
     assert (result.ret, changed_shop.baseline_files()) == (pytest.ExitCode.TESTS_FAILED, before)
     result.stdout.fnmatch_lines([f"not accepted: shop: {RED}threshold::nDCG_10: nDCG@10 is 0.9000 (must be >= 0.95)"])
-    both = find_problems(changed_shop.run("--ireval-update"))
-    assert [each.partition(": nDCG")[0] for each in both] == [
-        f"not accepted: shop: {RED}threshold::nDCG_10",
-        NEEDS_REASON,
-    ]
+    both = changed_shop.try_to_accept().problems
+    assert [each.partition(": nDCG")[0] for each in both] == [f"shop: {RED}threshold::nDCG_10", NEEDS_REASON]
     assert changed_shop.baseline_files() == before
-    changed_shop.run("--ireval-update", "--ireval-reason", "x", "--ireval-force")
+    changed_shop.update("x", force=True)
     assert b'"forced": true' in changed_shop.baseline_files()["shop.baseline"]
 
 
@@ -214,11 +211,11 @@ def test_a_comparison_that_is_not_red_needs_a_reason_too(changed_shop, rules, fi
     )
     before = changed_shop.baseline_files()
 
-    result = changed_shop.run("--ireval-update")
+    problems = changed_shop.try_to_accept().problems
 
     assert changed_shop.baseline_files() == before
-    assert find_problems(result) == [f'not accepted: shop: a {finding}: give a reason with --ireval-reason "…"']
-    assert changed_shop.run("--ireval-update", "--ireval-reason", "x").ret == 0
+    assert problems == [f'shop: a {finding}: give a reason with --ireval-reason "…"']
+    changed_shop.update("x")
 
 
 @pytest.mark.parametrize("reason", ["...", "…", "reason", "TODO:"])
@@ -236,12 +233,10 @@ def test_force_needs_a_reason(shop):
     shop.change(('nDCG@10: ">= 0.5"', 'P@3: "<= 0.9"'))
     before = shop.baseline_files()
 
-    result = shop.run("--ireval-update", "--ireval-force")
+    problems = shop.try_to_accept(force=True).problems
 
     assert shop.baseline_files() == before
-    assert find_problems(result) == [
-        'not accepted: shop: 1 verdict red, to be accepted by force: give a reason with --ireval-reason "…"'
-    ]
+    assert problems == ['shop: 1 verdict red, to be accepted by force: give a reason with --ireval-reason "…"']
 
 
 LOST = "shop: its history is lost: the new baseline does not know the acceptances before this one"
@@ -254,22 +249,22 @@ def test_a_damaged_baseline_is_an_error_of_comparisons_and_overwritten_by_force_
     path.write_bytes(path.read_bytes()[:kept])
     before = shop.baseline_files()
 
-    unforced = shop.run("--ireval-update", "--ireval-reason", "x")
+    shop.gate()
     verdicts = shop.verdicts()
-    silent = shop.run("--ireval-update", "--ireval-force")
+    unforced = shop.try_to_accept("x")
+    silent = shop.try_to_accept(force=True)
 
     assert shop.baseline_files() == before
     assert (verdicts["threshold::nDCG_10"], verdicts[ALL]) == ("pass", "error")
-    (problem,) = find_problems(unforced)
-    assert problem.startswith("not accepted: shop: its baseline cannot be read, and --ireval-force was not given: ")
+    (problem,) = unforced.problems
+    assert problem.startswith("shop: its baseline cannot be read, and --ireval-force was not given: ")
     assert "shop.baseline" in problem
-    assert find_problems(silent) == [
-        "not accepted: shop: its baseline cannot be read, to be accepted by force: "
-        'give a reason with --ireval-reason "…"'
+    assert silent.problems == [
+        'shop: its baseline cannot be read, to be accepted by force: give a reason with --ireval-reason "…"'
     ]
-    forced = shop.run("--ireval-update", "--ireval-force", "--ireval-reason", "disk broke")
+    forced = shop.try_to_accept("disk broke", force=True)
     assert b'"forced": true' in shop.baseline_files()["shop.baseline"]
-    assert (LOST in forced.outlines) is (known == 1)
+    assert (LOST in forced.messages) is (known == 1)
     assert len(shop.baseline().acceptances) == known
     assert shop.gate().verdict == "pass"
 
@@ -292,8 +287,8 @@ def test_deleting_a_baseline_bypasses_neither_reason_nor_history(committed_shop)
     shutil.rmtree(committed_shop.path / "baselines")
 
     told = committed_shop.run()
-    unforced = committed_shop.run("--ireval-update-new", "--ireval-reason", "x")
-    silent = committed_shop.run("--ireval-update", "--ireval-force")
+    unforced = committed_shop.try_to_accept("x", only_new=True)
+    silent = committed_shop.try_to_accept(force=True)
 
     assert committed_shop.baseline_files() == {}
     told.stdout.fnmatch_lines(
@@ -305,12 +300,12 @@ def test_deleting_a_baseline_bypasses_neither_reason_nor_history(committed_shop)
     )
     assert "No rankings of this suite" not in told.stdout.str()
     assert "  accept:" not in told.stdout.str()
-    assert find_problems(unforced) == [
-        "not accepted: shop: the last commit has a baseline of this suite, but this folder does not, and "
+    assert unforced.problems == [
+        "shop: the last commit has a baseline of this suite, but this folder does not, and "
         f"--ireval-force was not given: git checkout HEAD -- {FILES} restores it"
     ]
-    assert find_problems(silent) == [
-        "not accepted: shop: the last commit has a baseline of this suite, but this folder does not, "
+    assert silent.problems == [
+        "shop: the last commit has a baseline of this suite, but this folder does not, "
         'to be accepted by force: give a reason with --ireval-reason "…"'
     ]
     run_git(committed_shop.path, "checkout", "-q", "HEAD", "--", *FILES.split())
@@ -349,7 +344,7 @@ def test_a_suite_of_which_nothing_was_selected_is_named_and_no_problem(two):
 
 def test_commands_of_a_matrix_name_the_suite(two):
     new = two.run("-k", "fr and all").stdout.str()
-    two.run("--ireval-update-new")
+    two.update("")
     two.rankings["q10"] = ["q10-n1"]
     two.write()
     red = two.run("-k", "fr and all").stdout.str()
@@ -366,7 +361,7 @@ def test_a_baseline_is_packed_where_the_suite_asks_for_it(shop, ireval, monkeypa
     shop.rankings["q10"] = ["q10-d1", "q10-d0"]
     shop.write()
 
-    assert shop.run("--ireval-update", "--ireval-reason", "packed").ret == 0
+    shop.update("packed")
     assert ireval("baseline", "anchor", "shop.ireval.yaml", "--reason", "release 1").code == 0
 
     assert sorted(shop.baseline_files()) == ["shop.anchor.baseline.gz", "shop.baseline.gz"]
