@@ -14,6 +14,7 @@ from town import Town
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.baseline.reading import read_baseline
 from pytest_ireval.results.plain import to_plain
+from pytest_ireval.results.suite_result import SuiteResult
 
 SUITE = """\
 ireval: 1
@@ -69,14 +70,21 @@ class Shop:
         """The result of the gate in this process, without pytest: all that a test needs which asks for outcomes."""
         path = (folder or self.path) / "shop.ireval.yaml"
         registry = find_registry(path)
-        result = run_gate(load_suite(path, registry), registry=registry, **options)
-        self.checked = {"suites": [to_plain(result)]}
-        return result
+        self.checked = run_gate(load_suite(path, registry), registry=registry, **options)
+        return self.checked
 
     def run(self, *arguments):
         """``pytest --ireval`` in the folder."""
         self.checked = None
         return self.pytester.runpytest("--ireval", "-p", "no:cacheprovider", *arguments)
+
+    def run_before(self):
+        """A run whose report a test finds in the folder; what came of the same files is copied."""
+        self.checked = None
+        files = (
+            (str(path.relative_to(self.path)), path.read_bytes()) for path in self.path.rglob("*") if path.is_file()
+        )
+        self.once(("a run of", *sorted(files)), self.run)
 
     def update(self, reason, *, force=False):
         """Accept what the suite measures now, without pytest."""
@@ -108,6 +116,8 @@ class Shop:
 
     def results(self):
         """Those of the last run, as ``results.json`` has them."""
+        if isinstance(self.checked, SuiteResult):
+            self.checked = {"suites": [to_plain(self.checked)]}
         return self.checked or json.loads((self.path / "ireval-report/results.json").read_text())
 
     def outcome(self, name):

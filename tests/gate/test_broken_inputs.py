@@ -90,7 +90,7 @@ def test_four_mistakes_are_told_at_once_and_other_suites_still_run(accepted_shop
 
 
 def test_a_suite_that_cannot_be_collected_leaves_no_green_results(accepted_shop):
-    accepted_shop.run()
+    accepted_shop.run_before()
     assert accepted_shop.results()["verdict"] == "pass"
     (accepted_shop.path / "shop.ireval.yaml").write_text("ireval: 1\nsuite: [\n")
 

@@ -210,7 +210,7 @@ def test_what_cannot_be_collected_is_no_pass_and_told_once(accepted_shop):
 
 
 def test_a_run_that_cannot_even_start_leaves_no_green_results(accepted_shop):
-    accepted_shop.run()
+    accepted_shop.run_before()
     assert accepted_shop.results()["verdict"] == "pass"
 
     result = accepted_shop.run("--ireval-update", "--ireval-update-new")

@@ -95,7 +95,7 @@ def test_a_folder_that_was_there_gets_one_report_after_the_other(red_shop):
 
 
 def test_no_file_of_an_earlier_run_outlives_one_that_ends_early(accepted_shop):
-    accepted_shop.run()
+    accepted_shop.run_before()
     assert "Safe to land" in report(accepted_shop)["summary.md"]
     (accepted_shop.path / "conftest.py").write_text("raise RuntimeError")
 
@@ -109,7 +109,7 @@ def test_no_file_of_an_earlier_run_outlives_one_that_ends_early(accepted_shop):
 
 @pytest.mark.parametrize("name", FILES[:2])
 def test_a_file_that_cannot_be_written_is_named_and_red(accepted_shop, monkeypatch, name):
-    accepted_shop.run()
+    accepted_shop.run_before()
     page = accepted_shop.path / "page.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
     path = accepted_shop.path / "ireval-report" / name
@@ -362,7 +362,7 @@ def test_a_large_run_is_written_in_parts_and_means_the_same(red_shop, ireval, mo
 
 
 def test_parts_of_results_that_cannot_be_written_make_the_run_red(red_shop, monkeypatch):
-    red_shop.run()
+    red_shop.run_before()
     monkeypatch.setattr("pytest_ireval.report.results_file.MAX_SINGLE_FILE", 0)
     (red_shop.path / "ireval-report/results.parts").write_text("a file of somebody else")
 

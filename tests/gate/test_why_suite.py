@@ -79,7 +79,7 @@ def test_rankings_that_cannot_be_packed_make_their_suite_an_error_and_leave_none
     def no_memory(*_, **__):
         raise MemoryError
 
-    accepted_shop.run()
+    accepted_shop.run_before()
     assert (accepted_shop.path / "ireval-report/rankings.zip").exists()
     monkeypatch.setattr("pytest_ireval.baseline.rankings_file.list_answers", no_memory)
 
