@@ -18,12 +18,21 @@ PACKAGES = ("_pytest.", "xdist.", "pytest_ireval.")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def installed_once():
-    """Descriptions of installed packages are read once; each run would read all of them three times."""
+def quick_runs():
+    """One fixture for all of this page: each fixture is looked up for each test."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("entry_points", "metadata", "files", "_normalized_name"):
-            patch.setattr(PathDistribution, name, property(_remember(getattr(PathDistribution, name).fget)))
+        read_packages_once(patch)
+        search_where_fixtures_are(patch)
+        interrupt_without_sources(patch)
+        find_hooks_once(patch)
+        record_nothing(patch)
         yield
+
+
+def read_packages_once(patch):
+    """Descriptions of installed packages are read once; each run would read all of them three times."""
+    for name in ("entry_points", "metadata", "files", "_normalized_name"):
+        patch.setattr(PathDistribution, name, property(_remember(getattr(PathDistribution, name).fget)))
 
 
 def _remember(read):
@@ -40,8 +49,7 @@ def _remember(read):
     return read_once
 
 
-@pytest.fixture(scope="session", autouse=True)
-def searched_where_fixtures_are():
+def search_where_fixtures_are(patch):
     """Else each run looks for fixtures at 2,000 names of plugins, of which 20 are fixtures."""
     search = FixtureManager.parsefactories
 
@@ -54,9 +62,7 @@ def searched_where_fixtures_are():
                 named = {**named, "holder": fixtures} if "holder" in named else named
             search(manager, *arguments, **named)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(FixtureManager, "parsefactories", search_unless_known)
-        yield
+    patch.setattr(FixtureManager, "parsefactories", search_unless_known)
 
 
 def _may_have_fixtures(plugin):
@@ -77,20 +83,16 @@ def _keep_fixtures(module):
     return kept
 
 
-@pytest.fixture(scope="session", autouse=True)
-def interrupted_without_sources():
+def interrupt_without_sources(patch):
     """Else a run that ends while it collects parses files of pytest, for lines that --full-trace alone would show."""
 
     def remember(reporter, excinfo):
         reporter._keyboardinterrupt_memo = excinfo.getrepr(style="native")
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TerminalReporter, "pytest_keyboard_interrupt", remember)
-        yield
+    patch.setattr(TerminalReporter, "pytest_keyboard_interrupt", remember)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def hooks_found_once():
+def find_hooks_once(patch):
     """Else each run, and each registry, asks all names of its plugins whether they are hooks."""
     parse, manager = pluggy.PluginManager.parse_hookimpl_opts, pluggy._manager
     known = {}
@@ -103,17 +105,15 @@ def hooks_found_once():
             known[key] = parse(manager, plugin, name)
         return known[key] and dict(known[key])
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pluggy.PluginManager, "parse_hookimpl_opts", parse_once)
-        patch.setattr(manager, "dir", _list_names, raising=False)
-        if find := getattr(manager, "_static_hook_attr", None):  # of pluggy 1.7 and later
-            find_once = cache(find)
+    patch.setattr(pluggy.PluginManager, "parse_hookimpl_opts", parse_once)
+    patch.setattr(manager, "dir", _list_names, raising=False)
+    if find := getattr(manager, "_static_hook_attr", None):  # of pluggy 1.7 and later
+        find_once = cache(find)
 
-            def find_in(plugin, name):
-                return find_once(plugin, name) if _is_known_module(plugin) else find(plugin, name)
+        def find_in(plugin, name):
+            return find_once(plugin, name) if _is_known_module(plugin) else find(plugin, name)
 
-            patch.setattr(manager, "_static_hook_attr", find_in)
-        yield
+        patch.setattr(manager, "_static_hook_attr", find_in)
 
 
 def _is_known_module(plugin):
@@ -140,9 +140,6 @@ class NoRecorder:
         return []
 
 
-@pytest.fixture(scope="session", autouse=True)
-def unrecorded():
+def record_nothing(patch):
     """No test asks pytester which hooks were called."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pytest.Pytester, "make_hook_recorder", lambda pytester, manager: NoRecorder())
-        yield
+    patch.setattr(pytest.Pytester, "make_hook_recorder", lambda pytester, manager: NoRecorder())
