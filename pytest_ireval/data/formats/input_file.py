@@ -10,9 +10,10 @@ import sys
 import time
 import zlib
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
@@ -333,6 +334,8 @@ class InputFile:
         self.path = path
         """The path of its bytes; for standard input and pipes this is a copy."""
         self.file = file
+        self.recognized: dict[Callable[[InputFile], bool], bool] = {}
+        """What was found out about its form, which many readers ask for."""
 
     @property
     def is_folder(self) -> bool:
@@ -382,8 +385,8 @@ class InputFile:
     @cached_property
     def first_words(self) -> tuple[list[str], ...]:
         """The words of the first lines that do not begin with ``#``, after any number of such lines."""
-        lines = [line for line in self._lines if not line.lstrip().startswith("#")]
-        return tuple(map(split_words, lines[:FIRST_LINES]))
+        lines = (line for line in self._lines if not line.lstrip().startswith("#"))
+        return tuple(map(split_words, islice(lines, FIRST_LINES)))
 
     @cached_property
     def header(self) -> tuple[str, ...]:
