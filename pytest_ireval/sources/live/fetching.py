@@ -87,11 +87,12 @@ def fetch_over_http(
                 fetcher.note("index facts", format_inline(error))
         before = fetcher.fetch_facts("before")
         answer = _fetch_rankings(exchange, options, request, batch)
-        facts = [before, fetcher.fetch_facts("after")]
-        looked_up = index.has_documents_checked
-        gone = tuple(fetcher.find_gone_documents(request.relevant(), request.expected())) if looked_up else ()
+        checked = index.has_documents_checked
+        documents = fetcher.choose_lookups(request.relevant(), request.expected()) if checked else ()
+        facts = [before, fetcher.fetch_facts("after", documents)]
     notes = (*answer.notes, *fetcher.notes.values())
-    return replace(answer, index=facts, gone=gone, unknown_fields=tuple(fetcher.unknown_fields), notes=notes)
+    unknown_fields = tuple(fetcher.unknown_fields)
+    return replace(answer, index=facts, gone=tuple(fetcher.gone), unknown_fields=unknown_fields, notes=notes)
 
 
 def _fetch_rankings(exchange: Exchange, options: LiveOptions, request: Request, batch: Batch | None) -> Answer:

@@ -26,6 +26,11 @@ COPIES = 5
 """Documents of one id that are expected at most: an alias may have several indexes."""
 BATCH, MOST = 1000, 20_000
 """The numbers of documents that are looked up in one request, and at all."""
+LOOKUPS = "documents"
+WHAT = {"before": "index facts", "after": "index facts", LOOKUPS: "relevant documents in the index"}
+"""What is asked for, by the moment; recordings keep the moments, for the same request may have other answers later."""
+_Key = tuple[str, str]
+"""The moment and the name of a request."""
 
 
 class IndexRequest(NamedTuple):
@@ -83,62 +88,74 @@ class IndexFetcher:
         self.recording: Recording | None = None
         self.notes: dict[str, str] = {}
         self.unknown_fields: list[str] = []
+        self.gone: list[str] = []
         self._asked = 0
 
     def note(self, what: str, why: str) -> None:
         """Say why something could not be read, unless another reason was said."""
         self.notes.setdefault(what, f"{what} could not be read: {why}")
 
-    def fetch_facts(self, when: str) -> Mapping[str, Any]:
-        """The facts that the index gives."""
-        answers = self._fetch_all(self.index.requests, when, "index facts")
+    def choose_lookups(self, relevant: Sequence[str], expected: Sequence[str]) -> list[str]:
+        """The documents to look up: all that are expected, and of many relevant ones a part."""
+        part = relevant[:: -(-len(relevant) // MOST) or 1]
+        if len(part) < len(relevant):
+            self.notes["looked up"] = f"{len(part):,} of all relevant documents were looked up in the index"
+        return [*dict.fromkeys((*part, *expected))]
+
+    def fetch_facts(self, when: str, documents: Sequence[str] = ()) -> Mapping[str, Any]:
+        """The facts that the index gives; ``gone`` are those of the documents that it does not have."""
+        batches = {str(begin): documents[begin : begin + BATCH] for begin in range(0, len(documents), BATCH)}
+        lookups = {(LOOKUPS, name): self.index.make_lookup(batch) for name, batch in batches.items()}
+        requests = {(when, name): request for name, request in self.index.requests.items()}
+        answers = self._fetch_all({**requests, **lookups})
+        self.gone += self._find_gone(batches, answers)
+        return self._read_facts(when, {name: answer for (moment, name), answer in answers.items() if moment == when})
+
+    def _find_gone(self, batches: Mapping[str, Sequence[str]], answers: Mapping[_Key, Any]) -> Iterator[str]:
+        for name in batches:
+            if (LOOKUPS, name) not in answers:
+                continue
+            try:
+                there = set(self.index.read_ids(answers[LOOKUPS, name]))
+            except (LookupError, TypeError, AttributeError) as error:
+                self.note(WHAT[LOOKUPS], str(error))
+                return
+            yield from (document for document in batches[name] if document not in there)
+
+    def _read_facts(self, when: str, answers: dict[str, Any]) -> Mapping[str, Any]:
         try:
-            answers |= self._fetch_all(self.index.list_further_requests(answers), when, "index facts")
+            further = self.index.list_further_requests(answers)
+            more = self._fetch_all({(when, name): request for name, request in further.items()})
+            answers |= {name: answer for (_, name), answer in more.items()}
             self.unknown_fields = self.index.find_unknown_fields(answers)
             return self.index.read_facts(answers)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             self.note("index facts", f"the answer has an unexpected form ({type(error).__name__}: {str(error)[:80]})")
             return {}
 
-    def find_gone_documents(self, relevant: Sequence[str], expected: Sequence[str]) -> Iterator[str]:
-        """The relevant and expected documents that the index does not have; of many relevant ones those of a part."""
-        part = relevant[:: -(-len(relevant) // MOST) or 1]
-        if len(part) < len(relevant):
-            self.notes["looked up"] = f"{len(part):,} of all relevant documents were looked up in the index"
-        wanted, what = [*dict.fromkeys((*part, *expected))], "relevant documents in the index"
-        batches = {str(begin): wanted[begin : begin + BATCH] for begin in range(0, len(wanted), BATCH)}
-        lookups = {name: self.index.make_lookup(batch) for name, batch in batches.items()}
-        for name, answer in self._fetch_all(lookups, "documents", what).items():
-            try:
-                there = set(self.index.read_ids(answer))
-            except (LookupError, TypeError, AttributeError) as error:
-                self.note(what, str(error))
-                return
-            yield from (document for document in batches[name] if document not in there)
-
-    def _fetch_all(self, requests: Mapping[str, IndexRequest], when: str, what: str) -> dict[str, Any]:
-        """The answers by name, of several requests at a time; the first reason why one has none becomes a note."""
-        answers: dict[str, Any] = {}
-        failures: dict[str, str] = {}
-        asked = [*requests.items()]
+    def _fetch_all(self, requests: Mapping[_Key, IndexRequest]) -> dict[_Key, Any]:
+        """The answers by moment and name, several at a time; the first reason why one has none becomes a note."""
+        answers: dict[_Key, Any] = {}
+        failures: dict[_Key, str] = {}
+        asked = [*requests]
         first = self._asked
         self._asked += len(asked)
 
         def ask(number: int) -> None:
-            name, request = asked[number]
+            key = asked[number]
             try:
-                answers[name] = self._fetch_recorded(first + number, request, when)
+                answers[key] = self._fetch_recorded(first + number, requests[key], key[0])
             except (AttemptError, LookupError) as error:
-                failures[name] = str(error)
+                failures[key] = str(error)
 
         limit = 2 * self.options.timeout  # the client keeps to the timeout itself
         outcomes = make_calls(ask, len(asked), self.options.concurrency, limit, SILENT)
         if outcomes and (error := outcomes[-1].error):
             raise error
-        for name, _ in asked:
-            if name not in answers:
-                self.note(what, failures.get(name, f"no answer in {limit:g}s"))
-        return {name: answers[name] for name, _ in asked if name in answers}
+        for key in asked:
+            if key not in answers:
+                self.note(WHAT[key[0]], failures.get(key, f"no answer in {limit:g}s"))
+        return {key: answers[key] for key in asked if key in answers}
 
     def _fetch_recorded(self, place: int, request: IndexRequest, when: str) -> Any:
         """The answer, recorded or from the system."""
