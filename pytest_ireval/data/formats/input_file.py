@@ -10,7 +10,7 @@ import sys
 import time
 import zlib
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from itertools import islice
@@ -334,8 +334,6 @@ class InputFile:
         self.path = path
         """The path of its bytes; for standard input and pipes this is a copy."""
         self.file = file
-        self.recognized: dict[Callable[[InputFile], bool], bool] = {}
-        """What was found out about its form, which many readers ask for."""
 
     @property
     def is_folder(self) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial, wraps
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from pytest_ireval.data.formats.input_file import InputFile, split_words
@@ -197,26 +197,12 @@ def is_arrow(file: InputFile) -> bool:
     return file.file is not None and file.head.startswith("ARROW1\0")
 
 
-def _find_out_once(tell: Callable[[InputFile], bool]) -> Callable[[InputFile], bool]:
-    """The same function, which keeps its answer with the file: it is asked by one reader after the other."""
-
-    @wraps(tell)
-    def recall(file: InputFile) -> bool:
-        if tell not in file.recognized:
-            file.recognized[tell] = tell(file)
-        return file.recognized[tell]
-
-    return recall
-
-
-@_find_out_once
 def is_text(file: InputFile) -> bool:
     """Tell whether it is neither a folder, nor Parquet or Arrow, nor JSON, nor marked up."""
     binary = is_parquet(file) or is_arrow(file)
     return bool(file.first_lines) and not binary and not JSON.match(file.head) and not is_topics(file)
 
 
-@_find_out_once
 def is_quepid_table(file: InputFile) -> bool:
     """Tell whether it is a Quepid case's export of ratings, short or detailed."""
     names = {normalize_name(name) for name in file.header}
@@ -256,7 +242,6 @@ def is_table_of_queries(file: InputFile) -> bool:
     return is_text(file) and has_query_columns(file.header)
 
 
-@_find_out_once
 def _has_header(file: InputFile) -> bool:
     """Tell whether the first line names columns that are known."""
     tables = (is_table_of_judgments, is_table_of_rankings, is_table_of_queries, is_quepid_table)
@@ -350,7 +335,6 @@ def has_subtopics(file: InputFile) -> bool:
     return is_qrels(file) and len(judged) < len({(query, part, document) for query, part, document, _ in lines})
 
 
-@_find_out_once
 def has_features(file: InputFile) -> bool:
     """Tell whether lines are a grade, then ``qid:`` (or a file of groups is beside it), then features."""
     if not is_text(file):
