@@ -32,6 +32,7 @@ class Branch:
         self.commit("the first baseline")
         self.git("checkout", "--quiet", "-b", "change")
         self.commit("begun")
+        self.git("repack", "--quiet", "-a", "-d")  # a copy has three files then, not twenty in folders of their own
 
     def git(self, *arguments, check=True):
         return run_git(self.path, *arguments, check=check)

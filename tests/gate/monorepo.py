@@ -45,6 +45,7 @@ class Monorepo:
         self.git("init", "--quiet", "--initial-branch=main")
         self.commit("first")
         self.git("checkout", "--quiet", "-b", "branch")
+        self.git("repack", "--quiet", "-a", "-d")  # a copy has three files then, not twenty in folders of their own
 
     def suite(self, name, more="", owner="", text=SUITE):
         self.write(f"suites/{name}.ireval.yaml", text.format(name=name, owner=owner) + more)

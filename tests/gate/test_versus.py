@@ -217,6 +217,18 @@ class TestAgainstARef:
         commit_all(shop.path, "begun")
         return shop
 
+    @pytest.fixture
+    def answered(self, begun, rank, monkeypatch):
+        """The same, where no program has to ask the base: its answers are those of ``ireval rank`` here."""
+        rank()
+        answers = (begun.path / "rank").rename(begun.path / ".git/rank")
+
+        def put_answers(suites, rankings, *_):
+            shutil.copytree(answers, rankings.path, dirs_exist_ok=True)
+
+        monkeypatch.setattr("pytest_ireval.versus.ask._rank", put_answers)
+        return begun
+
     def test_a_branch_is_compared_with_the_commit_where_it_began(self, begun):
         run_git(begun.path, "checkout", "--quiet", "-b", "change")
         lose_the_tail(begun)
@@ -227,17 +239,10 @@ class TestAgainstARef:
         result.stdout.fnmatch_lines(["ireval: compared with *, asked less than a minute ago (* s for its rankings)"])
         assert begun.results()["warnings"] == []
 
-    def test_changes_that_are_not_committed_count_and_are_named(self, begun, rank, monkeypatch):
-        rank()
-        (begun.path / "rank").rename(begun.path / ".git/rank")  # in the place of another program's answers
-
-        def put_rankings(suites, rankings, *_):
-            shutil.copytree(begun.path / ".git/rank", rankings.path, dirs_exist_ok=True)
-
-        monkeypatch.setattr("pytest_ireval.versus.ask._rank", put_rankings)
-        lose_the_tail(begun)
-        assert begun.run("--ireval-versus", "main").ret == 1
-        assert "this side has changes that are not committed" in begun.results()["warnings"]
+    def test_changes_that_are_not_committed_count_and_are_named(self, answered):
+        lose_the_tail(answered)
+        assert answered.run("--ireval-versus", "main").ret == 1
+        assert "this side has changes that are not committed" in answered.results()["warnings"]
 
     def test_a_ref_that_git_does_not_know_is_an_error_and_no_pass(self, begun):
         result = begun.run("--ireval-versus", "mian")
@@ -246,19 +251,19 @@ class TestAgainstARef:
         result.stdout.fnmatch_lines(["ireval: the other commit could not be asked: *"])
         assert "git does not know the commit 'mian' here" in result.stdout.str().replace("\n  ", " ")
 
-    def test_a_run_on_the_base_itself_says_that_nothing_can_differ_and_registers_a_conftest_once(self, begun):
-        (begun.path / "below").mkdir()
+    def test_a_run_on_the_base_itself_says_that_nothing_can_differ_and_registers_a_conftest_once(self, answered):
+        (answered.path / "below").mkdir()
         for name in ("queries.tsv", "judgments.txt", "rankings.txt", "shop.ireval.yaml"):
-            (begun.path / name).rename(begun.path / "below" / name)
-        (begun.path / "below/conftest.py").write_text(HALF)
-        suite = begun.path / "below/shop.ireval.yaml"
+            (answered.path / name).rename(answered.path / "below" / name)
+        (answered.path / "below/conftest.py").write_text(HALF)
+        suite = answered.path / "below/shop.ireval.yaml"
         suite.write_text(suite.read_text().replace("P@3]", "P@3, Half]"))
-        commit_all(begun.path, "moved")
-        run_git(begun.path, "branch", "--force", "old", "HEAD")
-        result = begun.run("--ireval-versus", "old", ".")
+        commit_all(answered.path, "moved")
+        run_git(answered.path, "branch", "--force", "old", "HEAD")
+        result = answered.run("--ireval-versus", "old", ".")
         assert result.ret == 0, result.stdout.str()
-        assert {begun.verdicts()[check] for check in COMPARING} == {"pass"}
-        assert any("HEAD is" in warning for warning in begun.results()["warnings"])
+        assert {answered.verdicts()[check] for check in COMPARING} == {"pass"}
+        assert any("HEAD is" in warning for warning in answered.results()["warnings"])
 
     def test_listing_the_checks_asks_nobody(self, begun):
         assert begun.run("--ireval-versus", "mian", "--collect-only").ret == 0
