@@ -94,11 +94,11 @@ def interrupt_without_sources(patch):
 
 def find_hooks_once(patch):
     """Else each run, and each registry, asks all names of its plugins whether they are hooks."""
-    parse, manager = pluggy.PluginManager.parse_hookimpl_opts, pluggy._manager
+    parse = pluggy.PluginManager.parse_hookimpl_opts
     known = {}
 
     def parse_once(manager, plugin, name):
-        if not _is_known_module(plugin):
+        if not isinstance(plugin, ModuleType) or not plugin.__name__.startswith((*PACKAGES, "pytest_ireval_")):
             return parse(manager, plugin, name)
         key = (manager.project_name, plugin, name)
         if key not in known:
@@ -106,33 +106,6 @@ def find_hooks_once(patch):
         return known[key] and dict(known[key])
 
     patch.setattr(pluggy.PluginManager, "parse_hookimpl_opts", parse_once)
-    patch.setattr(manager, "dir", _list_names, raising=False)
-    if find := getattr(manager, "_static_hook_attr", None):  # of pluggy 1.7 and later
-        find_once = cache(find)
-
-        def find_in(plugin, name):
-            return find_once(plugin, name) if _is_known_module(plugin) else find(plugin, name)
-
-        patch.setattr(manager, "_static_hook_attr", find_in)
-
-
-def _is_known_module(plugin):
-    return isinstance(plugin, ModuleType) and plugin.__name__.startswith((*PACKAGES, "pytest_ireval_"))
-
-
-def _list_names(plugin):
-    """Those at which pluggy looks for hooks; of what is pytest's own, those of its hooks."""
-    if isinstance(plugin, ModuleType):
-        return _list_hooks_of_pytest(plugin) if plugin.__name__.startswith("_pytest.") else dir(plugin)
-    kind = type(plugin)
-    if kind.__module__.startswith("_pytest.") and "<locals>" not in kind.__qualname__:  # those are made for each run
-        return _list_hooks_of_pytest(kind)
-    return dir(plugin)
-
-
-@cache
-def _list_hooks_of_pytest(holder):
-    return [name for name in dir(holder) if name.startswith("pytest_")]
 
 
 class NoRecorder:
