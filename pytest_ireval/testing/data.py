@@ -56,10 +56,9 @@ class Query:
 
 @dataclass(eq=False)
 class Data:
-    """Some queries; ``strangers`` are queries that are ranked and not judged, ``top`` is that of the scale."""
+    """Some queries; ``top`` is that of the scale."""
 
     queries: tuple[Query, ...]
-    strangers: tuple[str, ...] = ()
     top: float = TOP
 
 
@@ -227,10 +226,10 @@ def rename_queries_at_length(data: Data) -> Data:
 
 
 def shuffle_queries(data: Data) -> Data:
-    """Queries are in another order, and one is added that is ranked and not judged."""
+    """Queries are in another order."""
     order = np.random.default_rng(_SEED).permutation(len(data.queries)).tolist()
     moved = order if order != sorted(order) else order[::-1]
-    return replace(data, queries=tuple(data.queries[i] for i in moved), strangers=("a query that is not judged",))
+    return replace(data, queries=tuple(data.queries[i] for i in moved))
 
 
 def shuffle_lines(data: Data) -> Data:
@@ -425,7 +424,6 @@ def _convert_judgments(data: Data, subtopics: bool) -> Judgments:
 @lru_cache(maxsize=1000)
 def _convert_rankings(data: Data) -> Rankings:
     rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
-    rankings.update({stranger: [("d1", 1.0)] for stranger in data.strangers})
     return convert_rankings(rankings)
 
 
