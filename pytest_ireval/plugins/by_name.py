@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import starmap
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pytest_ireval.data.formats.reader import CONTENTS, Reader
 from pytest_ireval.entry_points import normalize_distribution
@@ -222,7 +222,7 @@ class KindsByName(Mapping[str, Thing]):
         whole = f"{normalize_distribution(owner)}{colon}{name}"
         is_qualified = whole not in self._listed and whole in self._qualified
         kind = self._qualified[whole]() if is_qualified else self._listed[whole]
-        return kind.load() if isinstance(kind, LateSource) else kind  # type: ignore[return-value]  # only sources are late
+        return cast("Thing", kind.load() if isinstance(kind, LateSource) else kind)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._listed)
@@ -238,9 +238,10 @@ def index_kinds(brought: HookResults, wanted: type[Thing], what: str, hook: str)
     """
     found: dict[str, list[tuple[str, Any]]] = {}
     called = what.replace("_", " ")
+    accepted = (SourceKind, LateSource) if wanted is SourceKind else wanted
     for origin, values in brought:
         for value in values:
-            if not isinstance(value, wanted | LateSource):
+            if not isinstance(value, accepted):
                 made = f"decorate the function with @{what}"
                 raise PluginError(f"plugin {origin} returned {value!r} from {hook}, which is not a {called}: {made}")
             kind: Any = replace(value, origin=str(origin))  # type: ignore[type-var]  # each of them is a dataclass

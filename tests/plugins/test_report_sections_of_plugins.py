@@ -8,6 +8,7 @@ import pytest
 from pytest_ireval import hookimpl, report_section
 from pytest_ireval.errors import PluginError
 from pytest_ireval.plugins.manager import Plugins
+from pytest_ireval.plugins.plugin_types import LateSource
 from pytest_ireval.pytest_plugin.sections import copy_plain_data
 
 MODULE = """\
@@ -80,20 +81,21 @@ def test_two_plugins_with_one_name_are_an_error(module):
         plugins.make_registry()
 
 
-def test_a_hook_that_returns_something_else_is_an_error(module):
+@pytest.mark.parametrize(
+    "value", ["<h1>", LateSource("http", "pytest_ireval.sources.live.http")], ids=["text", "source"]
+)
+def test_a_hook_that_returns_something_else_is_an_error(module, value):
     made = module()
 
     @hookimpl
     def ireval_report_sections():
-        return ["<h1>"]
+        return [value]
 
     made.ireval_report_sections = ireval_report_sections
     plugins = Plugins()
     plugins.register_module(made)
 
-    says = (
-        "returned '<h1>' from ireval_report_sections, which is not a report section: decorate .* with @report_section"
-    )
+    says = r"returned .* from ireval_report_sections, which is not a report section: decorate .* with @report_section"
     with pytest.raises(PluginError, match=says):
         plugins.make_registry()
 
